@@ -1,0 +1,41 @@
+# What building this repository's own tests, examples and benchmark needs; nothing here reaches a user of the library.
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+endif()
+
+set(CMAKE_CXX_EXTENSIONS OFF)
+
+execute_process(COMMAND nvidia-smi -L RESULT_VARIABLE gpu_missing OUTPUT_QUIET ERROR_QUIET)
+
+if(CUDAToolkit_FOUND)
+  if(NOT DEFINED ENV{CUDACXX})
+    set(ENV{CUDACXX} ${CUDAToolkit_NVCC_EXECUTABLE})
+  endif()
+  include(CheckLanguage)
+  check_language(CUDA)
+endif()
+
+if(CMAKE_CUDA_COMPILER)
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
+    if(gpu_missing)
+      set(CMAKE_CUDA_ARCHITECTURES 80)
+    else()
+      set(CMAKE_CUDA_ARCHITECTURES native)
+    endif()
+  endif()
+  enable_language(CUDA)
+  set(CMAKE_CUDA_STANDARD 17)
+  set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  set(CMAKE_CUDA_EXTENSIONS OFF)
+else()
+  message(STATUS "rnnopt: no usable CUDA toolkit found, only the host part is built")
+endif()
+
+if(RNNOPT_GPU_TESTS)
+  if(NOT CMAKE_CUDA_COMPILER)
+    message(FATAL_ERROR "rnnopt: RNNOPT_GPU_TESTS needs the CUDA toolkit; install it, or use the preset 'test'")
+  elseif(gpu_missing)
+    message(FATAL_ERROR "rnnopt: RNNOPT_GPU_TESTS needs a GPU and 'nvidia-smi -L' lists none; use the preset 'test'")
+  endif()
+endif()

@@ -1,0 +1,385 @@
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "rnnopt/autodiff.hpp"
+#include "rnnopt/extents.hpp"
+#include "rnnopt/gates.hpp"
+#include "rnnopt/math.hpp"
+#include "rnnopt/pack.hpp"
+
+/// The cell contract: one hidden unit, one step.
+///
+/// A cell is an empty struct with
+///   using gates                      a rnnopt::gates<feed...> list
+///   static constexpr int states      number of H-wide vectors it carries; state 0 is the output h, which feeds R
+///   static constexpr int unit_parameters   (optional, 0) scalars per hidden unit, e.g. peephole weights
+///   step(gates, states)              or step(gates, states, units) with unit parameters: packs of numbers in, the
+///                                    rnnopt::pack of the next states out; a static template marked RNNOPT_HD
+///   backward(gates, states, next)    (optional; units third where there are any) the hand-written vector-Jacobian
+///                                    product: gradients of the next states in, rnnopt::gradients out
+/// The elements of the packs are rnnopt::dual numbers; every function of math.hpp and any constant may be applied.
+
+namespace rnnopt {
+
+/// @brief What a hand-written `backward` returns: gradients of pre-activations, previous states and unit parameters.
+template <class Gates, class States, class Units = pack<>>
+struct gradients {
+  Gates gates;
+  States states;
+  Units units;
+
+  RNNOPT_HD constexpr gradients(Gates const& g, States const& s, Units const& u = Units())
+      : gates(g), states(s), units(u) {}
+};
+
+namespace detail {
+
+template <class Cell, class = void>
+struct has_gates : std::false_type {};
+template <class Cell>
+struct has_gates<Cell, std::void_t<typename Cell::gates>> : std::true_type {};
+template <class T>
+struct is_gates : std::false_type {};
+template <feed... Feeds>
+struct is_gates<gates<Feeds...>> : std::true_type {};
+
+template <class Cell, class = void>
+struct has_states : std::false_type {};
+template <class Cell>
+struct has_states<Cell, std::void_t<decltype(Cell::states)>> : std::true_type {};
+
+template <class Cell, class = void>
+struct unit_parameters_of : std::integral_constant<int, 0> {};
+template <class Cell>
+struct unit_parameters_of<Cell, std::void_t<decltype(Cell::unit_parameters)>>
+    : std::integral_constant<int, Cell::unit_parameters> {};
+
+/// Counts of a cell that has passed its check.
+template <class Cell>
+struct cell_traits {
+  using gates = typename Cell::gates;
+  static constexpr int gate_count = gates::count;
+  static constexpr int states = Cell::states;
+  static constexpr int unit_parameters = unit_parameters_of<Cell>::value;
+  static constexpr int inputs = gate_count + states + unit_parameters;
+};
+
+template <class Cell>
+constexpr cell_shape shape_of() {
+  return {Cell::gates::count, Cell::gates::input_count, Cell::gates::recurrent_count, Cell::gates::same_rows,
+          Cell::states,       unit_parameters_of<Cell>::value};
+}
+
+/// Input pack of a step: element i of the run is a dual on input First + i when Seeded, a plain number otherwise.
+template <class T, int First, bool Seeded, std::size_t... Indices>
+auto step_pack_of(std::index_sequence<Indices...>)
+    -> pack<dual<T, (Seeded ? 1U << (First + static_cast<int>(Indices)) : 0U)>...>;
+template <class T, int First, int Count, bool Seeded>
+using step_pack = decltype(step_pack_of<T, First, Seeded>(std::make_index_sequence<Count>{}));
+
+template <class Cell, class T, bool Seeded>
+using gate_pack = step_pack<T, 0, Cell::gates::count, Seeded>;
+template <class Cell, class T, bool Seeded>
+using state_pack = step_pack<T, Cell::gates::count, Cell::states, Seeded>;
+template <class Cell, class T, bool Seeded>
+using unit_pack = step_pack<T, Cell::gates::count + Cell::states, unit_parameters_of<Cell>::value, Seeded>;
+
+template <class Cell, class Gates, class States, class Units, class = void>
+struct step_result {
+  using type = void;
+};
+template <class Cell, class Gates, class States, class... Units>
+struct step_result<Cell, Gates, States, pack<Units...>,
+                   std::void_t<std::enable_if_t<sizeof...(Units) == 0>,
+                               decltype(Cell::step(std::declval<Gates const&>(), std::declval<States const&>()))>> {
+  using type = decltype(Cell::step(std::declval<Gates const&>(), std::declval<States const&>()));
+};
+template <class Cell, class Gates, class States, class... Units>
+struct step_result<
+    Cell, Gates, States, pack<Units...>,
+    std::void_t<std::enable_if_t<sizeof...(Units) != 0>,
+                decltype(Cell::step(std::declval<Gates const&>(), std::declval<States const&>(),
+                                    std::declval<pack<Units...> const&>()))>> {
+  using type = decltype(Cell::step(std::declval<Gates const&>(), std::declval<States const&>(),
+                                   std::declval<pack<Units...> const&>()));
+};
+
+template <class Cell>
+struct takes_units : std::bool_constant<(unit_parameters_of<Cell>::value > 0)> {};
+
+template <class T>
+struct pack_size : std::integral_constant<int, -1> {};
+template <class... Ts>
+struct pack_size<pack<Ts...>> : std::integral_constant<int, static_cast<int>(sizeof...(Ts))> {};
+
+/// Whether `Result` is rnnopt::gradients with as many elements as the cell has gates, states and unit parameters.
+template <class Cell, class Result>
+struct gradients_fit : std::false_type {};
+template <class Cell, class Gates, class States, class Units>
+struct gradients_fit<Cell, gradients<Gates, States, Units>>
+    : std::bool_constant<pack_size<Gates>::value == Cell::gates::count && pack_size<States>::value == Cell::states &&
+                         pack_size<Units>::value == unit_parameters_of<Cell>::value> {};
+
+template <class Cell, class T, class = void>
+struct backward_fits : std::false_type {};
+template <class Cell, class T>
+struct backward_fits<Cell, T,
+                     std::void_t<std::enable_if_t<!takes_units<Cell>::value>,
+                                 decltype(Cell::backward(std::declval<gate_pack<Cell, T, false> const&>(),
+                                                         std::declval<state_pack<Cell, T, false> const&>(),
+                                                         std::declval<state_pack<Cell, T, false> const&>()))>>
+    : gradients_fit<Cell, decltype(Cell::backward(std::declval<gate_pack<Cell, T, false> const&>(),
+                                                  std::declval<state_pack<Cell, T, false> const&>(),
+                                                  std::declval<state_pack<Cell, T, false> const&>()))> {};
+template <class Cell, class T, class = void>
+struct backward_with_units_fits : std::false_type {};
+template <class Cell, class T>
+struct backward_with_units_fits<
+    Cell, T,
+    std::void_t<std::enable_if_t<takes_units<Cell>::value>,
+                decltype(Cell::backward(std::declval<gate_pack<Cell, T, false> const&>(),
+                                        std::declval<state_pack<Cell, T, false> const&>(),
+                                        std::declval<unit_pack<Cell, T, false> const&>(),
+                                        std::declval<state_pack<Cell, T, false> const&>()))>>
+    : gradients_fit<Cell, decltype(Cell::backward(std::declval<gate_pack<Cell, T, false> const&>(),
+                                                  std::declval<state_pack<Cell, T, false> const&>(),
+                                                  std::declval<unit_pack<Cell, T, false> const&>(),
+                                                  std::declval<state_pack<Cell, T, false> const&>()))> {};
+
+/// Whether the cell brings its own backward.
+template <class Cell, class T>
+inline constexpr bool writes_backward = backward_fits<Cell, T>::value || backward_with_units_fits<Cell, T>::value;
+
+/// Whether the cell has a member named backward at all: inheriting the name twice makes it ambiguous, if it exists.
+struct backward_name {
+  int backward;
+};
+template <class Cell>
+struct backward_probe : Cell, backward_name {};
+template <class Cell, class = void>
+struct names_backward : std::true_type {};
+template <class Cell>
+struct names_backward<Cell, std::void_t<decltype(&backward_probe<Cell>::backward)>> : std::false_type {};
+
+template <class T>
+inline constexpr bool is_number = std::is_arithmetic_v<T> || is_dual<T>::value;
+template <class T>
+struct pack_of_numbers : std::false_type {};
+template <class... Ts>
+struct pack_of_numbers<pack<Ts...>> : std::bool_constant<(is_number<Ts> && ...)> {};
+
+/// Whether every requirement on a cell holds; the public classes turn each into one named static_assert. A later
+/// requirement counts as met while an earlier one that it needs is not, so that one mistake gives one message.
+template <class Cell>
+struct cell_check {
+  static constexpr bool empty = std::is_empty_v<Cell>;
+  static constexpr bool gates() {
+    if constexpr (has_gates<Cell>::value) return is_gates<typename Cell::gates>::value;
+    else return false;
+  }
+  static constexpr bool states() {
+    if constexpr (has_states<Cell>::value) return std::is_convertible_v<decltype(Cell::states), int>;
+    else return false;
+  }
+  static constexpr bool states_positive() {
+    if constexpr (states()) return Cell::states >= 1;
+    else return true;
+  }
+  static constexpr bool units_not_negative() { return unit_parameters_of<Cell>::value >= 0; }
+  static constexpr bool few_inputs() {
+    if constexpr (gates() && states())
+      return Cell::gates::count + Cell::states + unit_parameters_of<Cell>::value <= 32;
+    else return true;
+  }
+  static constexpr bool counts() {
+    return gates() && states() && states_positive() && units_not_negative() && few_inputs();
+  }
+  template <bool Seeded>
+  static constexpr auto step_type() {
+    if constexpr (counts())
+      return std::common_type<typename step_result<Cell, gate_pack<Cell, float, Seeded>,
+                                                   state_pack<Cell, float, Seeded>,
+                                                   unit_pack<Cell, float, Seeded>>::type>{};
+    else return std::common_type<void>{};
+  }
+  using result = typename decltype(step_type<true>())::type;
+  static constexpr bool step() { return !counts() || !std::is_void_v<result>; }
+  static constexpr bool step_returns_states() {
+    if constexpr (counts() && !std::is_void_v<result>) return pack_size<result>::value == Cell::states;
+    else return true;
+  }
+  static constexpr bool step_returns_numbers() {
+    if constexpr (counts() && !std::is_void_v<result>) return !step_returns_states() || pack_of_numbers<result>::value;
+    else return true;
+  }
+  static constexpr bool backward() {
+    if constexpr (counts() && step() && step_returns_states() && step_returns_numbers())
+      return !names_backward<Cell>::value || writes_backward<Cell, float>;
+    else return true;
+  }
+  static constexpr bool value =
+      empty && counts() && step() && step_returns_states() && step_returns_numbers() && backward();
+};
+
+/// The plain value of an element of a step's result, which may be a dual or a constant.
+template <class T, class Element>
+RNNOPT_HD constexpr T value_of(Element const& element) {
+  if constexpr (is_dual<Element>::value) return element.value;
+  else return static_cast<T>(element);
+}
+
+template <int Index, class T, class Element>
+RNNOPT_HD constexpr T partial_of(Element const& element) {
+  if constexpr (is_dual<Element>::value) return element.template partial<Index>();
+  else return T(0);
+}
+template <int Index, class Element>
+constexpr bool element_depends_on() {
+  if constexpr (is_dual<Element>::value) return Element::template depends_on<Index>;
+  else return false;
+}
+
+/// Turns plain numbers into the input pack `Pack`; duals on one input get derivative 1.
+template <class Pack, class T, std::size_t Count>
+RNNOPT_HD Pack seed(T const (&values)[Count]) {
+  Pack result;
+  for_each_index<std::tuple_size<Pack>::value>([&](auto index) {
+    auto& element = get<index.value>(result);
+    element.value = values[index.value];
+    if constexpr (std::decay_t<decltype(element)>::mask != 0) element.values[0] = T(1);
+  });
+  return result;
+}
+
+/// Sum over states s of next_gradient[s] * d next[s] / d input Index: one entry of the vector-Jacobian product.
+template <int Index, class T, class Next, std::size_t... States>
+RNNOPT_HD T pull_back(Next const& next, T const* next_gradient, std::index_sequence<States...>) {
+  T sum = T(0);
+  bool first = true;
+  auto const add = [&](auto state) {
+    using element = std::tuple_element_t<state.value, Next>;
+    if constexpr (element_depends_on<Index, element>()) {
+      T const term = next_gradient[state.value] * partial_of<Index, T>(get<state.value>(next));
+      sum = first ? term : sum + term;
+      first = false;
+    }
+  };
+  (add(std::integral_constant<std::size_t, States>{}), ...);
+  return sum;
+}
+
+/// Plain-array form of the gradients of one unit and step.
+template <class Cell, class T>
+struct unit_gradients {
+  T gates[cell_traits<Cell>::gate_count];
+  T states[cell_traits<Cell>::states];
+  T units[cell_traits<Cell>::unit_parameters > 0 ? cell_traits<Cell>::unit_parameters : 1];
+};
+
+/// Plain-array form of the inputs of one unit and step.
+template <class Cell, class T>
+struct unit_inputs {
+  T gates[cell_traits<Cell>::gate_count];
+  T states[cell_traits<Cell>::states];
+  T units[cell_traits<Cell>::unit_parameters > 0 ? cell_traits<Cell>::unit_parameters : 1];
+};
+
+/// The derived vector-Jacobian product from the result of a seeded step.
+template <class Cell, class T, class Next>
+RNNOPT_HD void contract(Next const& next, T const* next_gradient, unit_gradients<Cell, T>& out) {
+  using traits = cell_traits<Cell>;
+  using states = std::make_index_sequence<traits::states>;
+  for_each_index<traits::gate_count>(
+      [&](auto i) { out.gates[i.value] = pull_back<int(i.value)>(next, next_gradient, states{}); });
+  for_each_index<traits::states>([&](auto i) {
+    out.states[i.value] = pull_back<traits::gate_count + int(i.value)>(next, next_gradient, states{});
+  });
+  for_each_index<traits::unit_parameters>([&](auto i) {
+    out.units[i.value] = pull_back<traits::gate_count + traits::states + int(i.value)>(next, next_gradient, states{});
+  });
+}
+
+/// Plain arrays from what a hand-written backward returned.
+template <class Cell, class T, class Gradients>
+RNNOPT_HD void unpack(Gradients const& from, unit_gradients<Cell, T>& out) {
+  using traits = cell_traits<Cell>;
+  for_each_index<traits::gate_count>([&](auto i) { out.gates[i.value] = value_of<T>(get<i.value>(from.gates)); });
+  for_each_index<traits::states>([&](auto i) { out.states[i.value] = value_of<T>(get<i.value>(from.states)); });
+  for_each_index<traits::unit_parameters>([&](auto i) { out.units[i.value] = value_of<T>(get<i.value>(from.units)); });
+}
+
+template <class Next, class T, std::size_t States>
+RNNOPT_HD void unpack_states(Next const& next, T (&out)[States]) {
+  for_each_index<States>([&](auto i) { out[i.value] = value_of<T>(get<i.value>(next)); });
+}
+
+// Calls into the user's cell. The device has its own, which are __device__ only (device/cell.cuh): a cell that forgot
+// RNNOPT_HD is then an error there, not a warning.
+
+/// Next states of one unit, on the host.
+template <class Cell, class T>
+void host_step(unit_inputs<Cell, T> const& in, T (&next)[cell_traits<Cell>::states]) {
+  auto const g = seed<gate_pack<Cell, T, false>>(in.gates);
+  auto const s = seed<state_pack<Cell, T, false>>(in.states);
+  if constexpr (takes_units<Cell>::value)
+    unpack_states(Cell::step(g, s, seed<unit_pack<Cell, T, false>>(in.units)), next);
+  else unpack_states(Cell::step(g, s), next);
+}
+
+/// Backward derived from `step`, on the host, whether or not the cell brings its own.
+template <class Cell, class T>
+void host_derived_backward(unit_inputs<Cell, T> const& in, T const* next_gradient, unit_gradients<Cell, T>& out) {
+  auto const g = seed<gate_pack<Cell, T, true>>(in.gates);
+  auto const s = seed<state_pack<Cell, T, true>>(in.states);
+  if constexpr (takes_units<Cell>::value)
+    contract<Cell, T>(Cell::step(g, s, seed<unit_pack<Cell, T, true>>(in.units)), next_gradient, out);
+  else contract<Cell, T>(Cell::step(g, s), next_gradient, out);
+}
+
+/// The backward the library uses, on the host: the cell's own where it has one.
+template <class Cell, class T>
+void host_backward(unit_inputs<Cell, T> const& in, T const (&next_gradient)[cell_traits<Cell>::states],
+                   unit_gradients<Cell, T>& out) {
+  if constexpr (writes_backward<Cell, T>) {
+    auto const g = seed<gate_pack<Cell, T, false>>(in.gates);
+    auto const s = seed<state_pack<Cell, T, false>>(in.states);
+    auto const n = seed<state_pack<Cell, T, false>>(next_gradient);
+    if constexpr (takes_units<Cell>::value)
+      unpack<Cell, T>(Cell::backward(g, s, seed<unit_pack<Cell, T, false>>(in.units), n), out);
+    else unpack<Cell, T>(Cell::backward(g, s, n), out);
+  } else {
+    host_derived_backward(in, next_gradient, out);
+  }
+}
+
+/// One named message per requirement; nothing below is instantiated when one of them fires.
+template <class Cell>
+struct require_cell {
+  using check = cell_check<Cell>;
+  static_assert(check::empty, "rnnopt: the cell has data members; write an empty struct, all of it static");
+  static_assert(check::gates(),
+                "rnnopt: the cell declares no gates; write using gates = rnnopt::gates<rnnopt::feed::both, ...>");
+  static_assert(check::states(), "rnnopt: the cell declares no states; write static constexpr int states = 1");
+  static_assert(check::states_positive(), "rnnopt: the cell has no state; write static constexpr int states = 1 or more");
+  static_assert(check::units_not_negative(),
+                "rnnopt: unit_parameters is negative; write static constexpr int unit_parameters = 0 or more");
+  static_assert(check::few_inputs(),
+                "rnnopt: gates + states + unit_parameters is above 32; write a cell with fewer of them");
+  static_assert(check::step(),
+                "rnnopt: the cell's step cannot be called; write template <class Gates, class States> RNNOPT_HD static "
+                "auto step(Gates const&, States const&), with a third pack where it has unit_parameters");
+  static_assert(check::step_returns_states(),
+                "rnnopt: step does not return one value per state; write return rnnopt::pack(h, ...) with `states` values");
+  static_assert(check::step_returns_numbers(),
+                "rnnopt: step returns something that is no number; write return rnnopt::pack(h, ...) of the numbers it computed");
+  static_assert(check::backward(),
+                "rnnopt: the cell's backward cannot be called or returns the wrong shape; write backward(gates, states, "
+                "next) (units third where it has them) returning rnnopt::gradients(pack, pack, pack), or leave it out");
+  static constexpr bool value = check::value;
+};
+
+}  // namespace detail
+}  // namespace rnnopt

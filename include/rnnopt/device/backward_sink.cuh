@@ -1,0 +1,163 @@
+#pragma once
+
+#include <cstdint>
+
+#include "rnnopt/buffers.hpp"
+#include "rnnopt/device/column_sum.cuh"
+#include "rnnopt/device/copy.cuh"
+#include "rnnopt/device/lanes.cuh"
+#include "rnnopt/device/pointwise_gradient.cuh"
+#include "rnnopt/device/products.cuh"
+
+namespace rnnopt::detail {
+
+/// Enqueues a schedule's backward operations on streams.
+template <class Cell, class Precision>
+class cuda_backward_sink {
+  using traits = cell_traits<Cell>;
+  using gates = typename traits::gates;
+  using storage = typename Precision::storage;
+  using accumulate = typename Precision::accumulate;
+  using state = typename Precision::state;
+
+ public:
+  cuda_backward_sink(cudaStream_t stream, lane_set const& lanes, network_products<Precision> const& products,
+                     backward_arguments<Cell, Precision> const& arguments,
+                     backward_buffers<Cell, Precision> const& buffers)
+      : stream_(stream), lanes_(lanes), products_(products), a_(arguments), b_(buffers), e_(buffers.e) {}
+
+  /// Starts the gradients that are carried backward, then lets the side lanes start.
+  void begin(gradient_request wanted) {
+    if (wanted.data) {
+      std::int64_t const plane = b_.plane(), count = e_.lines() * plane;
+      launch_copy<accumulate, storage, accumulate>(
+          stream_, {b_.state_gradients({0, 0}, 0), a_.final_gradient.h, nullptr, traits::states * plane, plane, 0,
+                    plane, count});
+      for (int s = 1; s < traits::states; ++s)
+        launch_copy<accumulate, state, accumulate>(
+            stream_, {b_.state_gradients({0, 0}, s), a_.final_gradient.others[std::size_t(s - 1)], nullptr,
+                      traits::states * plane, plane, 0, plane, count});
+    }
+    lanes_.fork(stream_);
+  }
+
+  /// Joins the side lanes, then hands out the gradients of the initial states.
+  void end(gradient_request wanted) {
+    lanes_.join(stream_);
+    if (!wanted.data) return;
+    std::int64_t const plane = b_.plane(), count = e_.lines() * plane;
+    bool const through_r = e_.steps > 0 && gates::recurrent_count > 0;
+    if (a_.initial_gradient.h != nullptr)
+      launch_copy<storage, accumulate, accumulate>(
+          stream_, {a_.initial_gradient.h, b_.state_gradients({0, 0}, 0),
+                    through_r ? b_.recurrent_gradients({0, 0}) : nullptr, plane, traits::states * plane, plane, plane,
+                    count});
+    for (int s = 1; s < traits::states; ++s)
+      if (state* const to = a_.initial_gradient.others[std::size_t(s - 1)]; to != nullptr)
+        launch_copy<state, accumulate, accumulate>(
+            stream_, {to, b_.state_gradients({0, 0}, s), nullptr, plane, traits::states * plane, 0, plane, count});
+  }
+
+  void pointwise_gradient(int lane, line l, std::int64_t step) {
+    std::int64_t const time = time_of(e_, l, step), before = slot_before(l, time);
+    bool const last = step == e_.steps - 1, top = l.layer == e_.layers - 1;
+    pointwise_gradient_arguments<Cell, Precision> p{};
+    p.saved = b_.preactivations(l, time);
+    p.h_before = b_.h(l, before);
+    for (int s = 1; s < traits::states; ++s) p.before[s - 1] = b_.other(s, l, before);
+    p.units = a_.weights[index_of(e_, l)].units;
+    p.dy_row = e_.directions * e_.hidden;
+    storage const* const dy = top ? a_.dy : b_.layer_gradients(l.layer, 0);
+    p.dy = dy != nullptr ? dy + time * e_.batch * p.dy_row + l.direction * e_.hidden : nullptr;
+    p.recurrent_gradients = last || gates::recurrent_count == 0 ? nullptr : b_.recurrent_gradients(l);
+    p.state_gradients = b_.state_gradients(l, 0);
+    p.unit_gradients = traits::unit_parameters > 0 ? b_.unit_gradients(l, 0) : nullptr;
+    p.input_gate_gradients = b_.input_gate_gradients(l, time);
+    p.recurrent_gate_gradients = b_.recurrent_gate_gradients(l, time);
+    p.batch = std::int32_t(e_.batch);
+    p.hidden = std::int32_t(e_.hidden);
+    p.first = last;
+    launch_pointwise_gradient(stream(lane), p);
+  }
+
+  void recurrent_gradient(int lane, line l, std::int64_t step) {
+    if (gates::recurrent_count == 0) return;
+    products_[{product_kind::recurrent_gradient, false, 1}].run(
+        stream(lane), b_.recurrent_gate_gradients(l, time_of(e_, l, step)), a_.weights[index_of(e_, l)].recurrent,
+        b_.recurrent_gradients(l), false, scratch(lane));
+  }
+
+  void input_gradient(int lane, line l, std::int64_t first_step, std::int64_t steps) {
+    if (l.layer == 0 && a_.dx == nullptr) return;
+    time_range const times = times_of(e_, l, first_step, steps);
+    std::int64_t const inputs = e_.input_of(l.layer);
+    storage* const out = l.layer == 0 ? a_.dx + times.first * e_.batch * inputs
+                                      : b_.layer_gradients(l.layer - 1, times.first);
+    if (gates::input_count == 0) {
+      check(cudaMemsetAsync(out, 0, std::size_t(steps * e_.batch * inputs) * sizeof(storage), stream(lane)),
+            "clearing a gradient");
+      return;
+    }
+    products_[{product_kind::input_gradient, l.layer == 0, steps}].run(
+        stream(lane), b_.input_gate_gradients(l, times.first), a_.weights[index_of(e_, l)].input, out, false,
+        scratch(lane));
+  }
+
+  void weight_gradient(int lane, line l) {
+    line_weights<accumulate> const& out = a_.gradients[index_of(e_, l)];
+    bool const accumulates = a_.mode == gradient_mode::accumulate;
+    std::int64_t const hidden = e_.hidden, rows = e_.steps * e_.batch;
+    std::int64_t const input_width = gates::input_count * hidden, recurrent_width = gates::recurrent_count * hidden;
+    line const below{l.layer - 1, 0};
+    if (out.input != nullptr && gates::input_count > 0)
+      products_[{product_kind::input_weights, l.layer == 0, e_.steps}].run(
+          stream(lane), b_.input_gate_gradients(l, 0), l.layer == 0 ? a_.x : b_.h(below, slot_after(below, 0)),
+          out.input, accumulates, scratch(lane));
+    if (out.recurrent != nullptr && gates::recurrent_count > 0)
+      products_[{product_kind::recurrent_weights, false, e_.steps}].run(
+          stream(lane), b_.recurrent_gate_gradients(l, 0), b_.h(l, slot_before(l, 0)), out.recurrent, accumulates,
+          scratch(lane));
+    if (out.bias != nullptr) {
+      if constexpr (gates::same_rows)
+        column_sum(lane, b_.input_gate_gradients(l, 0), rows, input_width, input_width, out.bias);
+      else
+        for (int g = 0; g < traits::gate_count; ++g) {
+          if (int const block = gates::input_block(g); block >= 0)
+            column_sum(lane, b_.input_gate_gradients(l, 0) + block * hidden, rows, hidden, input_width,
+                       out.bias + g * hidden);
+          else
+            column_sum(lane, b_.recurrent_gate_gradients(l, 0) + gates::recurrent_block(g) * hidden, rows, hidden,
+                       recurrent_width, out.bias + g * hidden);
+        }
+    }
+    if (out.units != nullptr)
+      for (int u = 0; u < traits::unit_parameters; ++u)
+        column_sum(lane, b_.unit_gradients(l, u), e_.batch, hidden, hidden, out.units + u * hidden);
+  }
+
+  void signal(int lane, int event) { lanes_.signal(stream_, lane, event); }
+  void wait(int lane, int event) { lanes_.wait(stream_, lane, event); }
+
+ private:
+  cudaStream_t stream(int lane) const { return lanes_.stream(stream_, lane); }
+  void* scratch(int lane) const {
+    return b_.workspace_base + b_.workspace.product_scratch + lane * std::int64_t(product_scratch_bytes);
+  }
+  template <class T>
+  void column_sum(int lane, T const* from, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
+                  accumulate* out) const {
+    accumulate* const partial = at<accumulate>(b_.workspace_base, b_.workspace.column_sums,
+                                               lane * column_sum_chunks * traits::gate_count * e_.hidden);
+    launch_column_sum(stream(lane), from, rows, columns, row_stride, out, a_.mode == gradient_mode::accumulate,
+                      partial);
+  }
+
+  cudaStream_t stream_;
+  lane_set const& lanes_;
+  network_products<Precision> const& products_;
+  backward_arguments<Cell, Precision> const& a_;
+  backward_buffers<Cell, Precision> const& b_;
+  extents const& e_;
+};
+
+}  // namespace rnnopt::detail

@@ -1,0 +1,54 @@
+#pragma once
+
+#include <vector>
+
+#include "rnnopt/device/handles.cuh"
+
+namespace rnnopt::detail {
+
+/// The streams and events behind a schedule's lanes; lane 0 is whatever stream the caller gives.
+class lane_set {
+ public:
+  lane_set(int lanes, int events) {
+    char const* const where = "creating lanes";
+    for (int lane = 1; lane < lanes; ++lane) {
+      side_.push_back(make_stream(where));
+      joined_.push_back(make_event(cudaEventDisableTiming, where));
+    }
+    if (lanes > 1) forked_ = make_event(cudaEventDisableTiming, where);
+    for (int event = 0; event < events; ++event) events_.push_back(make_event(cudaEventDisableTiming, where));
+  }
+
+  int lanes() const { return int(side_.size()) + 1; }
+
+  cudaStream_t stream(cudaStream_t caller, int lane) const {
+    return lane == 0 ? caller : side_[std::size_t(lane - 1)].get();
+  }
+  /// Side lanes start after what the caller's stream holds.
+  void fork(cudaStream_t caller) const {
+    if (side_.empty()) return;
+    check(cudaEventRecord(forked_.get(), caller), "forking lanes");
+    for (auto const& stream : side_) check(cudaStreamWaitEvent(stream.get(), forked_.get(), 0), "forking lanes");
+  }
+  /// The caller's stream goes on after all side lanes.
+  void join(cudaStream_t caller) const {
+    for (std::size_t i = 0; i < side_.size(); ++i) {
+      check(cudaEventRecord(joined_[i].get(), side_[i].get()), "joining lanes");
+      check(cudaStreamWaitEvent(caller, joined_[i].get(), 0), "joining lanes");
+    }
+  }
+  void signal(cudaStream_t caller, int lane, int event) const {
+    check(cudaEventRecord(events_[std::size_t(event)].get(), stream(caller, lane)), "signalling between lanes");
+  }
+  void wait(cudaStream_t caller, int lane, int event) const {
+    check(cudaStreamWaitEvent(stream(caller, lane), events_[std::size_t(event)].get(), 0), "waiting between lanes");
+  }
+
+ private:
+  std::vector<owned_stream> side_;
+  owned_event forked_;
+  std::vector<owned_event> joined_;
+  std::vector<owned_event> events_;
+};
+
+}  // namespace rnnopt::detail

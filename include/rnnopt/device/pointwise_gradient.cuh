@@ -1,0 +1,98 @@
+#pragma once
+
+#include <cstdint>
+
+#include "rnnopt/device/pointwise.cuh"
+
+/// Backward of the cell of one layer at one time: one thread per (row, unit), as in pointwise.cuh.
+///
+/// Activations are recomputed from the saved pre-activations; the gradients of the states stay in one buffer that each
+/// step updates in place, the gradient that came through R is added where it is read.
+
+namespace rnnopt::detail {
+
+template <class Cell, class Precision>
+struct pointwise_gradient_arguments {
+  using storage = typename Precision::storage;
+  using accumulate = typename Precision::accumulate;
+  using state = typename Precision::state;
+  static constexpr int others = Cell::states > 1 ? Cell::states - 1 : 1;
+  static constexpr int unit_parameters =
+      cell_traits<Cell>::unit_parameters > 0 ? cell_traits<Cell>::unit_parameters : 1;
+
+  storage const* saved;                     ///< pre-activations [batch, gates, hidden]
+  storage const* h_before;                  ///< [batch, hidden]
+  state const* before[others];              ///< [batch, hidden] each
+  storage const* units;                     ///< [unit_parameters, hidden]
+  storage const* dy;                        ///< rows of dy_row elements, or null
+  accumulate const* recurrent_gradients;    ///< [batch, hidden], or null at the last step
+  accumulate* state_gradients;              ///< [states, batch, hidden]
+  accumulate* unit_gradients;               ///< [unit_parameters, batch, hidden]
+  storage* input_gate_gradients;            ///< [batch, input_gates, hidden]
+  storage* recurrent_gate_gradients;        ///< [batch, recurrent_gates, hidden]; ignored where it is the former
+  std::int64_t dy_row;
+  std::int32_t batch;
+  std::int32_t hidden;
+  std::uint32_t tiles;
+  bool first;                               ///< unit_gradients hold nothing yet
+};
+
+template <class Cell, class Precision>
+__global__ void __launch_bounds__(128)
+    pointwise_gradient_kernel(pointwise_gradient_arguments<Cell, Precision> const a) {
+  using traits = cell_traits<Cell>;
+  using gates = typename traits::gates;
+  using storage = typename Precision::storage;
+  using accumulate = typename Precision::accumulate;
+  std::int64_t const unit = std::int64_t(blockIdx.x % a.tiles) * blockDim.x + threadIdx.x;
+  std::int64_t const row = std::int64_t(blockIdx.x / a.tiles) * blockDim.y + threadIdx.y;
+  if (row >= a.batch || unit >= a.hidden) return;
+  std::int64_t const hidden = a.hidden, at = row * hidden + unit, plane = std::int64_t(a.batch) * hidden;
+
+  accumulate next[traits::states];
+#pragma unroll
+  for (int s = 0; s < traits::states; ++s) next[s] = a.state_gradients[s * plane + at];
+  if (a.recurrent_gradients != nullptr) next[0] += a.recurrent_gradients[at];
+  if (a.dy != nullptr) next[0] += static_cast<accumulate>(a.dy[row * a.dy_row + unit]);
+
+  unit_inputs<Cell, accumulate> in;
+#pragma unroll
+  for (int g = 0; g < traits::gate_count; ++g)
+    in.gates[g] = static_cast<accumulate>(a.saved[(row * traits::gate_count + g) * hidden + unit]);
+  in.states[0] = static_cast<accumulate>(a.h_before[at]);
+#pragma unroll
+  for (int s = 1; s < traits::states; ++s) in.states[s] = static_cast<accumulate>(a.before[s - 1][at]);
+#pragma unroll
+  for (int u = 0; u < traits::unit_parameters; ++u)
+    in.units[u] = static_cast<accumulate>(a.units[u * hidden + unit]);
+
+  unit_gradients<Cell, accumulate> out;
+  device_backward<Cell, accumulate>(in, next, out);
+
+#pragma unroll
+  for (int g = 0; g < traits::gate_count; ++g) {
+    storage const rounded = static_cast<storage>(out.gates[g]);
+    if (int const block = gates::input_block(g); block >= 0)
+      a.input_gate_gradients[(row * gates::input_count + block) * hidden + unit] = rounded;
+    if constexpr (!gates::same_rows)
+      if (int const block = gates::recurrent_block(g); block >= 0)
+        a.recurrent_gate_gradients[(row * gates::recurrent_count + block) * hidden + unit] = rounded;
+  }
+#pragma unroll
+  for (int s = 0; s < traits::states; ++s) a.state_gradients[s * plane + at] = out.states[s];
+#pragma unroll
+  for (int u = 0; u < traits::unit_parameters; ++u) {
+    accumulate const sum = a.first ? out.units[u] : a.unit_gradients[u * plane + at] + out.units[u];
+    a.unit_gradients[u * plane + at] = sum;
+  }
+}
+
+template <class Cell, class Precision>
+void launch_pointwise_gradient(cudaStream_t stream, pointwise_gradient_arguments<Cell, Precision> a) {
+  pointwise_grid const g(a.batch, a.hidden);
+  a.tiles = g.tiles;
+  pointwise_gradient_kernel<Cell, Precision><<<g.grid, g.block, 0, stream>>>(a);
+  check(cudaGetLastError(), "launching pointwise_gradient");
+}
+
+}  // namespace rnnopt::detail

@@ -1,0 +1,206 @@
+#pragma once
+
+#include <cublasLt.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "rnnopt/device/handles.cuh"
+#include "rnnopt/error.hpp"
+#include "rnnopt/precision.hpp"
+
+/// One matrix product over cuBLASLt, its algorithm chosen when it is planned.
+
+namespace rnnopt {
+
+/// @brief How a plan chooses the algorithm of each product.
+enum class product_choice {
+  heuristic,  ///< cuBLASLt's first suggestion: the same on every run, so two plans give the same bits
+  measured    ///< the fastest of its suggestions, timed while planning: two plans may differ in the last bits
+};
+
+namespace detail {
+
+/// Scratch that every lane's products share. More than this was never used by the algorithms that win on the shapes of
+/// recurrent steps; it is a constant so that workspace_bytes() depends on extents alone.
+inline constexpr std::size_t product_scratch_bytes = std::size_t(8) << 20;
+
+template <class T>
+constexpr cudaDataType data_type() {
+  if constexpr (std::is_same_v<T, half>) return CUDA_R_16F;
+  else if constexpr (std::is_same_v<T, bfloat16>) return CUDA_R_16BF;
+  else if constexpr (std::is_same_v<T, float>) return CUDA_R_32F;
+  else {
+    static_assert(std::is_same_v<T, double>,
+                  "rnnopt: cuBLASLt has no product for this storage type; write half, bfloat16, float or double");
+    return CUDA_R_64F;
+  }
+}
+
+/// Element types of a product and what the matrix units may do; independent of cell and shape.
+struct product_types {
+  cudaDataType operands;
+  cudaDataType result;
+  cudaDataType scale;
+  cublasComputeType_t compute;
+};
+
+template <class Precision, class Result>
+constexpr product_types product_types_of() {
+  bool const wide = std::is_same_v<typename Precision::accumulate, double>;
+  return {data_type<typename Precision::storage>(), data_type<Result>(), wide ? CUDA_R_64F : CUDA_R_32F,
+          wide                                    ? CUBLAS_COMPUTE_64F
+          : Precision::math == matrix_math::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
+                                                 : CUBLAS_COMPUTE_32F};
+}
+
+/// C [m, n] = A [m, k] B [k, n] + beta C, all row-major with the given distance between stored rows in elements; a
+/// transposed operand is stored as [k, m] or [n, k]. Alignments are in bytes, of every pointer ever given.
+struct product_shape {
+  std::int64_t m, n, k;
+  bool a_transposed, b_transposed;
+  std::int64_t a_row, b_row, c_row;
+  std::size_t a_alignment, b_alignment, c_alignment;
+};
+
+class planned_product {
+ public:
+  planned_product(cublasLtHandle_t cublas, product_types types, product_shape const& shape, product_choice choice)
+      : cublas_(cublas), double_scale_(types.scale == CUDA_R_64F) {
+    char const* const where = "planning a product";
+    // cuBLASLt thinks in columns: row-major C = A B is column-major C^T = B^T A^T, so its first operand is our B.
+    cublasLtMatmulDesc_t descriptor = nullptr;
+    check(cublasLtMatmulDescCreate(&descriptor, types.compute, types.scale), where);
+    descriptor_.reset(descriptor);
+    cublasOperation_t const first = shape.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    cublasOperation_t const second = shape.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+    check(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof(first)), where);
+    check(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof(second)), where);
+    auto const layout = [&](owned_matrix_layout& into, cudaDataType type, std::int64_t rows, std::int64_t columns,
+                            std::int64_t leading) {
+      cublasLtMatrixLayout_t created = nullptr;
+      check(cublasLtMatrixLayoutCreate(&created, type, std::uint64_t(rows), std::uint64_t(columns), leading), where);
+      into.reset(created);
+    };
+    layout(first_, types.operands, shape.b_transposed ? shape.k : shape.n, shape.b_transposed ? shape.n : shape.k,
+           shape.b_row);
+    layout(second_, types.operands, shape.a_transposed ? shape.m : shape.k, shape.a_transposed ? shape.k : shape.m,
+           shape.a_row);
+    layout(result_, types.result, shape.n, shape.m, shape.c_row);
+
+    std::vector<cublasLtMatmulHeuristicResult_t> const candidates = suggest(shape, choice);
+    if (candidates.empty())
+      fail(errc::no_product_algorithm, where,
+           "cuBLASLt offers no algorithm for m " + std::to_string(shape.m) + ", n " + std::to_string(shape.n) + ", k " +
+               std::to_string(shape.k));
+    algorithm_ = candidates.front().algo;
+    if (choice == product_choice::measured && candidates.size() > 1) measure(candidates, shape, types);
+  }
+
+  /// Enqueues the product; `scratch` has product_scratch_bytes.
+  template <class Operand, class Result>
+  void run(cudaStream_t stream, Operand const* a, Operand const* b, Result* c, bool accumulate, void* scratch) const {
+    check(enqueue(algorithm_, stream, a, b, c, accumulate, scratch), "enqueueing a product");
+  }
+
+ private:
+  std::vector<cublasLtMatmulHeuristicResult_t> suggest(product_shape const& shape, product_choice choice) const {
+    char const* const where = "planning a product";
+    cublasLtMatmulPreference_t created = nullptr;
+    check(cublasLtMatmulPreferenceCreate(&created), where);
+    owned_product_preference const preference(created);
+    auto const set = [&](cublasLtMatmulPreferenceAttributes_t attribute, auto value) {
+      check(cublasLtMatmulPreferenceSetAttribute(created, attribute, &value, sizeof(value)), where);
+    };
+    set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t(product_scratch_bytes));
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, std::uint32_t(shape.b_alignment));
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, std::uint32_t(shape.a_alignment));
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, std::uint32_t(shape.c_alignment));
+    set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, std::uint32_t(shape.c_alignment));
+    std::vector<cublasLtMatmulHeuristicResult_t> results(choice == product_choice::measured ? 24 : 1);
+    int found = 0;
+    cublasStatus_t const status =
+        cublasLtMatmulAlgoGetHeuristic(cublas_, descriptor_.get(), first_.get(), second_.get(), result_.get(),
+                                       result_.get(), created, int(results.size()), results.data(), &found);
+    if (status != CUBLAS_STATUS_NOT_SUPPORTED) check(status, where);
+    results.resize(status == CUBLAS_STATUS_SUCCESS ? std::size_t(found) : 0);
+    results.erase(std::remove_if(results.begin(), results.end(),
+                                 [](auto const& r) { return r.state != CUBLAS_STATUS_SUCCESS; }),
+                  results.end());
+    return results;
+  }
+
+  cublasStatus_t enqueue(cublasLtMatmulAlgo_t const& algorithm, cudaStream_t stream, void const* a, void const* b,
+                         void* c, bool accumulate, void* scratch) const {
+    // Scalars are read on the host during the call.
+    float const one_float = 1, beta_float = accumulate ? 1 : 0;
+    double const one_double = 1, beta_double = accumulate ? 1 : 0;
+    void const* const one = double_scale_ ? static_cast<void const*>(&one_double) : &one_float;
+    void const* const beta = double_scale_ ? static_cast<void const*>(&beta_double) : &beta_float;
+    return cublasLtMatmul(cublas_, descriptor_.get(), one, b, first_.get(), a, second_.get(), beta, c, result_.get(), c,
+                          result_.get(), &algorithm, scratch, product_scratch_bytes, stream);
+  }
+
+  /// Keeps the fastest candidate: each is timed as a captured chain, as it will run, on memory of its own.
+  void measure(std::vector<cublasLtMatmulHeuristicResult_t> const& candidates, product_shape const& shape,
+               product_types types) {
+    char const* const where = "measuring a product";
+    auto const bytes = [](cudaDataType type) {
+      return type == CUDA_R_64F ? std::size_t(8) : type == CUDA_R_32F ? std::size_t(4) : std::size_t(2);
+    };
+    auto const extent = [](std::int64_t rows, std::int64_t row) { return std::size_t(rows) * std::size_t(row); };
+    std::size_t const a_bytes = extent(shape.a_transposed ? shape.k : shape.m, shape.a_row) * bytes(types.operands);
+    std::size_t const b_bytes = extent(shape.b_transposed ? shape.n : shape.k, shape.b_row) * bytes(types.operands);
+    std::size_t const c_bytes = extent(shape.m, shape.c_row) * bytes(types.result);
+    owned_memory const a = allocate(a_bytes, where), b = allocate(b_bytes, where), c = allocate(c_bytes, where);
+    owned_memory const scratch = allocate(product_scratch_bytes, where);
+    // Small finite numbers in every one of the types: 0x3c3c is 1.06 as half and 0.011 as bfloat16.
+    check(cudaMemset(a.get(), 0x3c, a_bytes), where);
+    check(cudaMemset(b.get(), 0x3c, b_bytes), where);
+    owned_stream const stream = make_stream(where);
+    owned_event const start = make_event(cudaEventDefault, where), stop = make_event(cudaEventDefault, where);
+    double const operations = 2.0 * double(shape.m) * double(shape.n) * double(shape.k);
+    int const chain = operations > 1e10 ? 2 : operations > 1e9 ? 6 : 20;
+    float best = -1;
+    for (auto const& candidate : candidates) {
+      check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), where);
+      cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+      for (int i = 0; i < chain && status == CUBLAS_STATUS_SUCCESS; ++i)
+        status = enqueue(candidate.algo, stream.get(), a.get(), b.get(), c.get(), false, scratch.get());
+      cudaGraph_t captured = nullptr;
+      check(cudaStreamEndCapture(stream.get(), &captured), where);
+      owned_graph const graph(captured);
+      if (status != CUBLAS_STATUS_SUCCESS) continue;
+      cudaGraphExec_t instantiated = nullptr;
+      check(cudaGraphInstantiate(&instantiated, captured, 0), where);
+      owned_graph_exec const exec(instantiated);
+      float time = -1;
+      for (int repetition = 0; repetition < 4; ++repetition) {
+        check(cudaEventRecord(start.get(), stream.get()), where);
+        check(cudaGraphLaunch(instantiated, stream.get()), where);
+        check(cudaEventRecord(stop.get(), stream.get()), where);
+        check(cudaEventSynchronize(stop.get()), where);
+        float now = 0;
+        check(cudaEventElapsedTime(&now, start.get(), stop.get()), where);
+        if (repetition > 0 && (time < 0 || now < time)) time = now;
+      }
+      if (best < 0 || time < best) {
+        best = time;
+        algorithm_ = candidate.algo;
+      }
+    }
+  }
+
+  cublasLtHandle_t cublas_;
+  bool double_scale_;
+  owned_product_descriptor descriptor_;
+  owned_matrix_layout first_, second_, result_;
+  cublasLtMatmulAlgo_t algorithm_{};
+};
+
+}  // namespace detail
+}  // namespace rnnopt

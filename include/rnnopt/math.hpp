@@ -1,0 +1,179 @@
+#pragma once
+
+#include <cmath>
+
+#include "rnnopt/autodiff.hpp"
+#include "rnnopt/config.hpp"
+
+/// The functions a cell's step may call, for numbers and for duals. NaN propagates through every one of them.
+
+namespace rnnopt {
+
+namespace detail {
+
+// One definition per function on plain numbers; the names differ from the public ones so that lookup is never in doubt.
+RNNOPT_HD inline float exp_of(float x) { return ::expf(x); }
+RNNOPT_HD inline double exp_of(double x) { return ::exp(x); }
+RNNOPT_HD inline float log_of(float x) { return ::logf(x); }
+RNNOPT_HD inline double log_of(double x) { return ::log(x); }
+RNNOPT_HD inline float log1p_of(float x) { return ::log1pf(x); }
+RNNOPT_HD inline double log1p_of(double x) { return ::log1p(x); }
+RNNOPT_HD inline float sqrt_of(float x) { return ::sqrtf(x); }
+RNNOPT_HD inline double sqrt_of(double x) { return ::sqrt(x); }
+RNNOPT_HD inline float tanh_of(float x) { return ::tanhf(x); }
+RNNOPT_HD inline double tanh_of(double x) { return ::tanh(x); }
+
+template <class T>
+RNNOPT_HD T sigmoid_of(T x) {
+  return T(1) / (T(1) + exp_of(-x));
+}
+template <class T>
+RNNOPT_HD T softplus_of(T x) {
+  // log(1 + e^x) without overflow: max(x, 0) + log1p(e^-|x|).
+  return (x < T(0) ? T(0) : x) + log1p_of(exp_of(x < T(0) ? x : -x));
+}
+
+// Nested duals: the same functions on the inner dual.
+template <class T, unsigned M>
+RNNOPT_HD dual<T, M> exp_of(dual<T, M> const& x) {
+  T const value = exp_of(x.value);
+  return chain<T>(value, value, x);
+}
+template <class T, unsigned M>
+RNNOPT_HD dual<T, M> log_of(dual<T, M> const& x) {
+  return chain<T>(log_of(x.value), T(1) / x.value, x);
+}
+template <class T, unsigned M>
+RNNOPT_HD dual<T, M> log1p_of(dual<T, M> const& x) {
+  return chain<T>(log1p_of(x.value), T(1) / (T(1) + x.value), x);
+}
+template <class T, unsigned M>
+RNNOPT_HD dual<T, M> sqrt_of(dual<T, M> const& x) {
+  T const value = sqrt_of(x.value);
+  return chain<T>(value, T(0.5) / value, x);
+}
+template <class T, unsigned M>
+RNNOPT_HD dual<T, M> tanh_of(dual<T, M> const& x) {
+  T const value = tanh_of(x.value);
+  return chain<T>(value, T(1) - value * value, x);
+}
+template <class T, unsigned M>
+RNNOPT_HD dual<T, M> sigmoid_of(dual<T, M> const& x) {
+  T const value = sigmoid_of(x.value);
+  return chain<T>(value, value * (T(1) - value), x);
+}
+template <class T, unsigned M>
+RNNOPT_HD dual<T, M> softplus_of(dual<T, M> const& x) {
+  return chain<T>(softplus_of(x.value), sigmoid_of(x.value), x);
+}
+
+template <class T, class A>
+RNNOPT_HD dual<T> as_dual(A const& a) {
+  return constant<T>(a);
+}
+template <class T, unsigned M>
+RNNOPT_HD dual<T, M> as_dual(dual<T, M> const& a) {
+  return a;
+}
+
+template <class A, class B>
+struct dual_value;
+template <class T, unsigned M, class B>
+struct dual_value<dual<T, M>, B> {
+  using type = T;
+};
+template <class A, class T, unsigned M>
+struct dual_value<A, dual<T, M>> {
+  using type = T;
+};
+template <class T, unsigned M, unsigned N>
+struct dual_value<dual<T, M>, dual<T, N>> {
+  using type = T;
+};
+
+}  // namespace detail
+
+/// @brief e^x
+template <class T, unsigned M>
+RNNOPT_HD auto exp(dual<T, M> const& x) {
+  return detail::exp_of(x);
+}
+/// @brief Natural logarithm.
+template <class T, unsigned M>
+RNNOPT_HD auto log(dual<T, M> const& x) {
+  return detail::log_of(x);
+}
+/// @brief Square root; the derivative at 0 is infinite.
+template <class T, unsigned M>
+RNNOPT_HD auto sqrt(dual<T, M> const& x) {
+  return detail::sqrt_of(x);
+}
+/// @brief Hyperbolic tangent.
+template <class T, unsigned M>
+RNNOPT_HD auto tanh(dual<T, M> const& x) {
+  return detail::tanh_of(x);
+}
+/// @brief Logistic function, 1 / (1 + e^-x).
+template <class T, unsigned M>
+RNNOPT_HD auto sigmoid(dual<T, M> const& x) {
+  return detail::sigmoid_of(x);
+}
+/// @brief log(1 + e^x), without overflow.
+template <class T, unsigned M>
+RNNOPT_HD auto softplus(dual<T, M> const& x) {
+  return detail::softplus_of(x);
+}
+
+namespace detail {
+/// Partial derivatives are picked, not scaled by 0 or 1: what the other branch holds, NaN included, cannot leak.
+template <int Index, class T, unsigned A, unsigned B>
+RNNOPT_HD void select_bits(dual<T, (A | B)>& result, bool condition, dual<T, A> const& a,
+                                     dual<T, B> const& b) {
+  if constexpr (((A | B) >> Index) != 0) {
+    if constexpr ((((A | B) >> Index) & 1U) != 0)
+      result.values[bit_rank(A | B, Index)] = condition ? a.template partial<Index>() : b.template partial<Index>();
+    if constexpr (Index < 31) select_bits<Index + 1>(result, condition, a, b);
+  }
+}
+template <class T, unsigned A, unsigned B>
+RNNOPT_HD dual<T, (A | B)> select_dual(bool condition, dual<T, A> const& a, dual<T, B> const& b) {
+  dual<T, (A | B)> result(condition ? a.value : b.value);
+  select_bits<0>(result, condition, a, b);
+  return result;
+}
+}  // namespace detail
+
+/// @brief `condition ? a : b`, where the branches may depend on different inputs or be constants.
+template <class A, class B, class T = typename detail::dual_value<A, B>::type>
+RNNOPT_HD auto select(bool condition, A const& a, B const& b) {
+  return detail::select_dual(condition, detail::as_dual<T>(a), detail::as_dual<T>(b));
+}
+/// @brief max(x, 0); the derivative at 0 is 0.
+template <class T, unsigned M>
+RNNOPT_HD auto relu(dual<T, M> const& x) {
+  // Written so that NaN comes through.
+  return detail::chain<T>(x.value <= T(0) ? T(0) : x.value, x.value <= T(0) ? T(0) : T(1), x);
+}
+/// @brief |x|; the derivative at 0 is 1.
+template <class T, unsigned M>
+RNNOPT_HD auto abs(dual<T, M> const& x) {
+  return detail::chain<T>(x.value < T(0) ? -x.value : x.value, x.value < T(0) ? T(-1) : T(1), x);
+}
+/// @brief The larger of two; at equality the derivative follows `a`. (Parenthesised against function-like macros.)
+template <class A, class B, class T = typename detail::dual_value<A, B>::type>
+RNNOPT_HD auto(max)(A const& a, B const& b) {
+  auto const x = detail::as_dual<T>(a);
+  auto const y = detail::as_dual<T>(b);
+  bool const x_is_nan = !(x >= x);
+  return rnnopt::select(x_is_nan || x >= y, x, y);
+}
+/// @brief The smaller of two; at equality the derivative follows `a`.
+template <class A, class B, class T = typename detail::dual_value<A, B>::type>
+RNNOPT_HD auto(min)(A const& a, B const& b) {
+  auto const x = detail::as_dual<T>(a);
+  auto const y = detail::as_dual<T>(b);
+  bool const x_is_nan = !(x >= x);
+  return rnnopt::select(x_is_nan || x <= y, x, y);
+}
+
+}  // namespace rnnopt

@@ -1,0 +1,227 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "rnnopt/buffers.hpp"
+#include "rnnopt/checks.hpp"
+#include "rnnopt/device/backward_sink.cuh"
+#include "rnnopt/device/forward_sink.cuh"
+#include "rnnopt/device/plan_sink.cuh"
+
+namespace rnnopt {
+
+/// @brief What a plan may be asked for.
+struct plan_options {
+  product_choice products = product_choice::heuristic;  ///< how the algorithms of the products are chosen
+};
+
+/// @brief A recurrent network planned for one GPU and one set of extents.
+///
+/// Construction chooses algorithms and may allocate; it belongs to the device that is current then. Runs allocate
+/// nothing, synchronise nothing and can be captured: they enqueue on the caller's stream (side lanes start after
+/// earlier work in it and are joined before the call returns) and throw before the first enqueue, or when CUDA fails.
+/// Pointers are device memory; arrays of line_weights are host memory, read during the call only. The bits of a result
+/// depend on device, plan and inputs alone. One thread at a time may enqueue through an object.
+///
+/// @tparam Cell       what one hidden unit computes (cell.hpp)
+/// @tparam Precision  how numbers are stored and summed (precision.hpp)
+/// @tparam Schedule   in which order operations run, on which lanes (schedule.hpp)
+template <class Cell, class Precision, class Schedule>
+class rnn {
+  static_assert(detail::require_cell<Cell>::value);
+  static_assert(detail::require_precision<Precision>::value);
+  static_assert(detail::require_schedule<Schedule>::value);
+
+ public:
+  using cell = Cell;
+  using precision = Precision;
+  using schedule = Schedule;
+  using forward_arguments = rnnopt::forward_arguments<Cell, Precision>;
+  using backward_arguments = rnnopt::backward_arguments<Cell, Precision>;
+
+  /// @brief Plans on the current device.
+  /// @throws logic_error for extents that are out of range, not supported yet or too large for 64 bits; cuda_error,
+  ///         cublas_error
+  explicit rnn(extents const& e, plan_options const& options = {})
+      : e_(checked(e)),
+        device_(current_device()),
+        cublas_(detail::make_cublas("rnn")),
+        products_(e, shape),
+        needs_(dry_run(e)),
+        lanes_(needs_.lanes(), needs_.events()),
+        reserve_(e, shape, sizes),
+        inference_(e, shape, sizes, true, Schedule::concurrent_layers(net(e)), needs_.lanes(), scratch_bytes),
+        training_(e, shape, sizes, false, Schedule::concurrent_layers(net(e)), needs_.lanes(), scratch_bytes),
+        backward_(e, shape, sizes, needs_.lanes(), scratch_bytes, detail::column_sum_chunks) {
+    if (!is_empty())
+      for (detail::product_key const& key : needs_.products()) products_.plan(cublas_.get(), key, options.products);
+  }
+
+  /// @brief The extents this network was planned for.
+  extents const& network_extents() const { return e_; }
+
+  /// @brief Bytes of workspace a pass needs; exactly that much is enough. Depends on types and extents only.
+  std::size_t workspace_bytes(pass p) const {
+    return static_cast<std::size_t>(p == pass::inference  ? inference_.bytes
+                                    : p == pass::training ? training_.bytes
+                                                          : backward_.bytes);
+  }
+  /// @brief Bytes that a training forward leaves for backward.
+  std::size_t reserve_bytes() const { return static_cast<std::size_t>(reserve_.bytes); }
+
+  /// @brief Runs the network and keeps nothing.
+  ///
+  /// Enqueued on `stream`; returns before it has run.
+  /// @throws logic_error before anything is enqueued; cuda_error, cublas_error
+  void forward(cudaStream_t stream, forward_arguments const& a) const { run_forward("rnn::forward", stream, a, false); }
+
+  /// @brief Runs the network and fills the reserve for backward.
+  ///
+  /// Enqueued on `stream`; returns before it has run.
+  /// @throws logic_error before anything is enqueued; cuda_error, cublas_error
+  void forward_training(cudaStream_t stream, forward_arguments const& a) const {
+    run_forward("rnn::forward_training", stream, a, true);
+  }
+
+  /// @brief Gradients of x and of the initial states; leaves gate gradients in the workspace.
+  ///
+  /// Enqueued on `stream`; returns before it has run.
+  /// @pre forward_training has filled the reserve from the same weights.
+  /// @throws logic_error before anything is enqueued; cuda_error, cublas_error
+  void backward_data(cudaStream_t stream, backward_arguments const& a) const {
+    run_backward("rnn::backward_data", stream, a, {true, false});
+  }
+
+  /// @brief Gradients of the weights from the gate gradients that backward_data left in the workspace.
+  ///
+  /// Enqueued on `stream`; returns before it has run.
+  /// @throws logic_error before anything is enqueued; cuda_error, cublas_error
+  void weight_gradient(cudaStream_t stream, backward_arguments const& a) const {
+    run_backward("rnn::weight_gradient", stream, a, {false, true});
+  }
+
+  /// @brief backward_data and weight_gradient in one run.
+  ///
+  /// Enqueued on `stream`; returns before it has run.
+  /// @throws logic_error before anything is enqueued; cuda_error, cublas_error
+  void backward(cudaStream_t stream, backward_arguments const& a) const {
+    run_backward("rnn::backward", stream, a, {true, true});
+  }
+
+ private:
+  static constexpr cell_shape shape = detail::shape_of<Cell>();
+  static constexpr detail::element_sizes sizes = detail::sizes_of<Precision>();
+  static constexpr std::int64_t scratch_bytes = std::int64_t(detail::product_scratch_bytes);
+
+  static network net(extents const& e) { return {e.layers, e.directions, e.steps}; }
+
+  static extents checked(extents const& e) {
+    detail::check_extents("rnn", e);
+    if (e.directions != 1)
+      detail::fail(errc::not_supported, "rnn", "directions is 2, the GPU executor runs 1", "host_rnn runs both");
+    return e;
+  }
+
+  static int current_device() {
+    int device = 0;
+    cudaError_t const found = cudaGetDevice(&device);
+    if (found == cudaErrorNoDevice || found == cudaErrorInsufficientDriver) {
+      cudaGetLastError();
+      detail::fail(errc::no_device, "rnn", std::string("there is no usable GPU, ") + cudaGetErrorString(found));
+    }
+    detail::check(found, "rnn");
+    return device;
+  }
+
+  static detail::plan_sink dry_run(extents const& e) {
+    detail::plan_sink sink(e.steps, shape);
+    Schedule::forward(net(e), sink);
+    Schedule::backward(net(e), {true, true}, sink);
+    return sink;
+  }
+
+  bool is_empty() const { return e_.steps == 0 || e_.batch == 0; }
+
+  void check_device(char const* where, cudaStream_t stream) const {
+    int device = 0;
+    detail::check(cudaGetDevice(&device), where);
+    detail::check_same_device(where, "the current device", device, device_);
+    if (stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread) {
+      detail::check(cudaStreamGetDevice(stream, &device), where);
+      detail::check_same_device(where, "the stream's device", device, device_);
+    }
+  }
+
+  static void refuse_lengths(char const* where, std::int32_t const* lengths) {
+    if (lengths != nullptr)
+      detail::fail(errc::not_supported, where, "lengths is given, the GPU executor runs all rows for `steps`",
+                   "host_rnn takes lengths");
+  }
+
+  void run_forward(char const* where, cudaStream_t stream, forward_arguments const& a, bool training) const {
+    detail::forward_layout const& layout = training ? training_ : inference_;
+    detail::check_forward(where, a, e_, static_cast<std::size_t>(layout.bytes), training ? reserve_bytes() : 0);
+    refuse_lengths(where, a.lengths);
+    check_device(where, stream);
+    if (e_.batch == 0) return;
+    detail::forward_buffers<Cell, Precision> const buffers{
+        e_, shape, layout, reserve_, training, static_cast<std::byte*>(a.workspace.data),
+        static_cast<std::byte*>(a.reserve.data)};
+    detail::cuda_forward_sink<Cell, Precision> sink(stream, lanes_, products_, a, buffers);
+    sink.begin();
+    if (!is_empty()) Schedule::forward(net(e_), sink);
+    sink.end();
+  }
+
+  void run_backward(char const* where, cudaStream_t stream, backward_arguments const& a,
+                    gradient_request wanted) const {
+    detail::check_backward(where, a, e_, wanted, static_cast<std::size_t>(backward_.bytes), reserve_bytes());
+    refuse_lengths(where, a.lengths);
+    check_device(where, stream);
+    if (is_empty() && wanted.weights && a.mode == gradient_mode::overwrite) clear_gradients(stream, a);
+    if (e_.batch == 0) return;
+    detail::backward_buffers<Cell, Precision> const buffers{e_,
+                                                            shape,
+                                                            backward_,
+                                                            reserve_,
+                                                            static_cast<std::byte*>(a.workspace.data),
+                                                            static_cast<std::byte const*>(a.reserve.data)};
+    detail::cuda_backward_sink<Cell, Precision> sink(stream, lanes_, products_, a, buffers);
+    sink.begin(wanted);
+    if (!is_empty()) Schedule::backward(net(e_), wanted, sink);
+    sink.end(wanted);
+  }
+
+  /// The gradient over no rows is zero.
+  void clear_gradients(cudaStream_t stream, backward_arguments const& a) const {
+    using accumulate = typename Precision::accumulate;
+    for (std::int64_t i = 0; i < e_.lines(); ++i) {
+      auto const clear = [&](accumulate* pointer, std::int64_t rows, std::int64_t columns) {
+        if (pointer == nullptr || rows == 0) return;
+        detail::check(cudaMemsetAsync(pointer, 0, std::size_t(rows * columns) * sizeof(accumulate), stream),
+                      "clearing gradients");
+      };
+      clear(a.gradients[i].input, shape.input_gates * e_.hidden, e_.input_of(i / e_.directions));
+      clear(a.gradients[i].recurrent, shape.recurrent_gates * e_.hidden, e_.hidden);
+      clear(a.gradients[i].bias, shape.gates, e_.hidden);
+      clear(a.gradients[i].units, shape.unit_parameters, e_.hidden);
+    }
+  }
+
+  extents e_;
+  int device_;
+  detail::owned_cublas cublas_;
+  detail::network_products<Precision> products_;
+  detail::plan_sink needs_;
+  detail::lane_set lanes_;
+  detail::reserve_layout reserve_;
+  detail::forward_layout inference_;
+  detail::forward_layout training_;
+  detail::backward_layout backward_;
+};
+
+}  // namespace rnnopt

@@ -1,0 +1,6 @@
+#pragma once
+
+/// Everything.
+
+#include "rnnopt/rnn.cuh"
+#include "rnnopt/rnnopt_host.hpp"

@@ -1,0 +1,10 @@
+#pragma once
+
+/// Everything that needs no CUDA: cells, schedules, the host executor and the tools for cell authors.
+
+#include "rnnopt/cells/gru.hpp"
+#include "rnnopt/cells/lstm.hpp"
+#include "rnnopt/cells/vanilla.hpp"
+#include "rnnopt/host_rnn.hpp"
+#include "rnnopt/schedules/stepwise.hpp"
+#include "rnnopt/version.hpp"

@@ -1,0 +1,5 @@
+#pragma once
+
+#define RNNOPT_VERSION_MAJOR 0
+#define RNNOPT_VERSION_MINOR 1
+#define RNNOPT_VERSION_PATCH 0

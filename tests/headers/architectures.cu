@@ -1,0 +1,1 @@
+#include "rnnopt/rnnopt.cuh"

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "rnnopt/precision.hpp"
+
+/// How far a result may be from its reference: the only place where tests of numbers get their bounds.
+
+namespace rnnopt_tests {
+
+/// Bound on relative_error(result, reference) for sequences of so many steps.
+///
+/// fp64 and fp32 are held against a reference in double. The error of a sum of independent roundings grows with the
+/// square root of their number: 2e-6 is about 16 float roundings of 2^-24 for the products, functions and blends of one
+/// step.
+///
+/// tf32, fp16 and bf16 are held against host_rnn of the same precision, which rounds at the same places; what is left
+/// is the order of the float sums. Where a sum falls near a midpoint, that order decides which neighbour is stored, and
+/// later steps carry the difference on; the bound is one rounding of the stored type for each step that is carried, the
+/// most that two runs which agree within half a unit can be apart: 2^-11 and 2^-8. For tf32 it is two roundings of an
+/// operand, since hardware may cut the operand off (2^-10) where the reference rounds it to nearest (2^-11).
+template <class Precision>
+double tolerance(std::int64_t steps);
+
+namespace detail {
+inline double root(std::int64_t steps) { return std::sqrt(static_cast<double>(steps < 1 ? 1 : steps)); }
+}  // namespace detail
+
+template <>
+inline double tolerance<rnnopt::fp64>(std::int64_t) {
+  return 1e-11;
+}
+template <>
+inline double tolerance<rnnopt::fp32>(std::int64_t steps) {
+  return 2e-6 * detail::root(steps);
+}
+template <>
+inline double tolerance<rnnopt::tf32>(std::int64_t steps) {
+  return std::ldexp(1.0, -10) * detail::root(steps);
+}
+template <>
+inline double tolerance<rnnopt::fp16>(std::int64_t steps) {
+  return std::ldexp(1.0, -11) * detail::root(steps);
+}
+template <>
+inline double tolerance<rnnopt::bf16>(std::int64_t steps) {
+  return std::ldexp(1.0, -8) * detail::root(steps);
+}
+
+/// |got - reference| / |reference| in the Euclidean norm. Infinite where anything is not finite, where sizes differ, and
+/// where the reference is zero and the result is not: none of these is ever within a bound.
+template <class A, class B>
+double relative_error(std::vector<A> const& got, std::vector<B> const& reference) {
+  double constexpr infinite = std::numeric_limits<double>::infinity();
+  if (got.size() != reference.size()) return infinite;
+  double apart = 0, size = 0;
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    double const a = static_cast<double>(got[i]), b = static_cast<double>(reference[i]);
+    if (!std::isfinite(a) || !std::isfinite(b)) return infinite;
+    apart += (a - b) * (a - b);
+    size += b * b;
+  }
+  if (apart == 0) return 0;
+  return size == 0 ? infinite : std::sqrt(apart / size);
+}
+
+}  // namespace rnnopt_tests
