@@ -35,10 +35,14 @@ void launch(void* data, std::int64_t count, Scale scale, std::uint64_t seed, cud
 void fill_uniform(void* data, element type, std::int64_t count, double scale, std::uint64_t seed, cudaStream_t stream) {
   float const narrow = static_cast<float>(scale);
   switch (type) {
-    case element::fp64: return launch<double>(data, count, scale, seed, stream);
-    case element::fp32: return launch<float>(data, count, narrow, seed, stream);
-    case element::fp16: return launch<rnnopt::half>(data, count, narrow, seed, stream);
-    case element::bf16: return launch<rnnopt::bfloat16>(data, count, narrow, seed, stream);
+    case element::fp64:
+      return launch<double>(data, count, scale, seed, stream);
+    case element::fp32:
+      return launch<float>(data, count, narrow, seed, stream);
+    case element::fp16:
+      return launch<rnnopt::half>(data, count, narrow, seed, stream);
+    case element::bf16:
+      return launch<rnnopt::bfloat16>(data, count, narrow, seed, stream);
   }
 }
 

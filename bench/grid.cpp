@@ -32,7 +32,7 @@ constexpr std::array<char const*, 6> columns{"cell", "hidden", "batch", "steps",
 
 std::vector<shape> read_grid(std::string const& path) {
   std::ifstream file(path);
-  if (!file) throw std::runtime_error("cannot read the grid '" + path + "' (name one with --grid)");
+  if (!file) throw std::invalid_argument("cannot read the grid '" + path + "' (name one with --grid)");
 
   std::vector<shape> shapes;
   std::array<std::size_t, columns.size()> position{};
@@ -47,15 +47,15 @@ std::vector<shape> read_grid(std::string const& path) {
       for (std::size_t c = 0; c < columns.size(); ++c) {
         auto const found = std::find(fields.begin(), fields.end(), columns[c]);
         if (found == fields.end())
-          throw std::runtime_error(where + "the header names no column '" + columns[c] +
-                                   "', needs cell,hidden,batch,steps,layers,precision");
+          throw std::invalid_argument(where + "the header names no column '" + columns[c] +
+                                      "', needs cell,hidden,batch,steps,layers,precision");
         position[c] = static_cast<std::size_t>(found - fields.begin());
       }
       header_seen = true;
       continue;
     }
     auto const field = [&](std::size_t c) -> std::string const& {
-      if (position[c] >= fields.size()) throw std::runtime_error(where + "no value for '" + columns[c] + "'");
+      if (position[c] >= fields.size()) throw std::invalid_argument(where + "no value for '" + columns[c] + "'");
       return fields[position[c]];
     };
     auto const extent = [&](std::size_t c) {
@@ -63,12 +63,12 @@ std::vector<shape> read_grid(std::string const& path) {
       std::int64_t value = 0;
       auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
       if (error != std::errc() || end != text.data() + text.size())
-        throw std::runtime_error(where + columns[c] + " is '" + text + "', needs an integer");
+        throw std::invalid_argument(where + columns[c] + " is '" + text + "', needs an integer");
       return value;
     };
     shapes.push_back({field(0), extent(1), extent(2), extent(3), extent(4), field(5)});
   }
-  if (!header_seen) throw std::runtime_error(path + ": the grid is empty, needs a header line");
+  if (!header_seen) throw std::invalid_argument(path + ": the grid is empty, needs a header line");
   return shapes;
 }
 

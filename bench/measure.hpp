@@ -31,7 +31,8 @@ class timings {
 ///
 /// Contenders take turns: five timed runs back to back after one that is not timed, then the next contender, until each
 /// has its number of runs; so drifting clocks hit all of them alike. Each run is timed by events and waited for.
-/// `repetitions` is what a short pass gets; one above a fifteenth of a tenth of a second gets fewer, at least five.
+/// A pass gets `repetitions` timed runs, or fewer where those would take more than a tenth of a second, but no fewer
+/// than five on that ground.
 std::vector<timings> measure(std::vector<contender*> const& contenders, int repetitions, cudaStream_t stream);
 
 }  // namespace bench

@@ -39,8 +39,11 @@ struct dual : detail::partials<T, detail::bit_count(Mask)> {
   T value;
 
   dual() = default;
-  /// @brief A value; its derivatives, if it has any, are left unset.
-  RNNOPT_HD explicit dual(T const& v) : value(v) {}
+  /// @brief A constant: its derivatives, if its type has any, are zero.
+  RNNOPT_HD explicit dual(T const& v) : value(v) {
+    if constexpr (Mask != 0)
+      for (T& derivative : this->values) derivative = T(0);
+  }
 
   /// @brief Whether the value can depend on input `Index`.
   template <int Index>

@@ -237,7 +237,7 @@ RNNOPT_HD constexpr T partial_of(Element const& element) {
   else return T(0);
 }
 template <int Index, class Element>
-constexpr bool element_depends_on() {
+RNNOPT_HD constexpr bool element_depends_on() {
   if constexpr (is_dual<Element>::value) return Element::template depends_on<Index>;
   else return false;
 }

@@ -88,6 +88,7 @@ void check_forward(std::string const& where, forward_arguments<Cell, Precision> 
   check_pointer(where, "y", a.y, sizeof(storage));
   check_states(where, "initial", a.initial);
   check_states(where, "final", a.final);
+  check_pointer(where, "lengths", a.lengths, sizeof(std::int32_t));
   check_scratch(where, "workspace", a.workspace, workspace_bytes, errc::workspace_too_small);
   check_scratch(where, "reserve", a.reserve, reserve_bytes, errc::reserve_too_small);
 }
@@ -103,6 +104,7 @@ void check_backward(std::string const& where, backward_arguments<Cell, Precision
   check_pointer(where, "dx", a.dx, natural_alignment(e.input * std::int64_t(sizeof(storage))));
   check_states(where, "final_gradient", a.final_gradient);
   check_states(where, "initial_gradient", a.initial_gradient);
+  check_pointer(where, "lengths", a.lengths, sizeof(std::int32_t));
   if (wanted.weights) {
     if (a.gradients == nullptr)
       fail(errc::null_pointer, where, "gradients is null, needs an array of line_weights",

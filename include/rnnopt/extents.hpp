@@ -91,5 +91,15 @@ inline void check_extents(std::string const& where, extents const& e) {
   below_2_31("steps", e.steps);
 }
 
+/// As above, and the largest arrays that the caller brings have a size in bytes.
+inline void check_extents(std::string const& where, extents const& e, cell_shape const& cell,
+                          std::int64_t element_bytes) {
+  check_extents(where, e);
+  checked_product(where, e.steps, e.batch, e.input, element_bytes);
+  for (std::int64_t layer = 0; layer < e.layers && layer < 2; ++layer)
+    checked_product(where, cell.input_gates, e.hidden, e.input_of(layer), element_bytes);
+  checked_product(where, cell.recurrent_gates, e.hidden, e.hidden, element_bytes);
+}
+
 }  // namespace detail
 }  // namespace rnnopt

@@ -29,8 +29,8 @@ RNNOPT_HD inline float float_from_bits(std::uint32_t bits) {
   return value;
 }
 
-/// `yes` if a < b, else `no`, for a and b below 2^31. With a mask from the sign of the difference, because g++ turns any
-/// comparison back into a branch around a floating-point operation that only one side needs, and then no longer
+/// `yes` if a < b, else `no`, for a and b below 2^31. With a mask from the sign of the difference, because g++ turns
+/// any comparison back into a branch around a floating-point operation that only one side needs, and then no longer
 /// vectorises the loop.
 RNNOPT_HD inline std::uint32_t select_below(std::uint32_t a, std::uint32_t b, std::uint32_t yes, std::uint32_t no) {
   std::uint32_t const mask = 0u - ((a - b) >> 31);
@@ -68,8 +68,7 @@ RNNOPT_HD inline float half_value(std::uint16_t bits) {
   std::uint32_t const special = magnitude >= 0x0f800000u ? 112u << 23 : 0u;  // infinity and NaN: exponent 31 to 255
   std::uint32_t const normal = magnitude + (112u << 23) + special;
   // A subnormal is m * 2^-24 = 2^-14 * (1 + m / 1024) - 2^-14, exactly.
-  std::uint32_t const subnormal =
-      float_bits(float_from_bits(magnitude + (113u << 23)) - float_from_bits(113u << 23));
+  std::uint32_t const subnormal = float_bits(float_from_bits(magnitude + (113u << 23)) - float_from_bits(113u << 23));
   std::uint32_t const sign = (bits & 0x8000u) << 16;
   return float_from_bits(select_below(magnitude, 0x00800000u, subnormal, normal) | sign);
 #endif
@@ -143,10 +142,13 @@ struct alignas(2) bfloat16 {
 namespace detail {
 
 template <class T>
-constexpr bool is_plain_16_bit = sizeof(T) == 2 && alignof(T) == 2 && std::is_trivially_copyable_v<T> &&
-                                 std::is_trivially_default_constructible_v<T> && std::is_standard_layout_v<T>;
+constexpr bool is_plain_16_bit() {
+  return sizeof(T) == 2 && alignof(T) == 2 && std::is_trivially_copyable_v<T> &&
+         std::is_trivially_default_constructible_v<T> && std::is_standard_layout_v<T>;
+}
 
-static_assert(is_plain_16_bit<half> && is_plain_16_bit<bfloat16>, "rnnopt: arrays of 16-bit numbers go to the device");
+static_assert(is_plain_16_bit<half>(), "rnnopt: arrays of half go to the device as they are");
+static_assert(is_plain_16_bit<bfloat16>(), "rnnopt: arrays of bfloat16 go to the device as they are");
 
 }  // namespace detail
 

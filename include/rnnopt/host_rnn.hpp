@@ -35,7 +35,7 @@ class host_rnn {
 
   /// @throws logic_error for extents that are out of range or whose sizes do not fit in 64 bits
   explicit host_rnn(extents const& e)
-      : e_((detail::check_extents("host_rnn", e), e)),
+      : e_((detail::check_extents("host_rnn", e, shape, sizes.accumulate), e)),
         reserve_(e, shape, sizes),
         inference_(e, shape, sizes, true, Schedule::concurrent_layers(net()), 0, 0),
         training_(e, shape, sizes, false, Schedule::concurrent_layers(net()), 0, 0),

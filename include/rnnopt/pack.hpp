@@ -61,8 +61,9 @@ namespace detail {
 
 template <class Function, std::size_t... Indices>
 RNNOPT_HD constexpr auto generate_pack(Function&& function, std::index_sequence<Indices...>) {
-  return pack<decltype(function(std::integral_constant<std::size_t, Indices>{}))...>(
-      function(std::integral_constant<std::size_t, Indices>{})...);
+  // Braces call from left to right.
+  return pack<decltype(function(std::integral_constant<std::size_t, Indices>{}))...>{
+      function(std::integral_constant<std::size_t, Indices>{})...};
 }
 
 /// The pack of function(0), function(1), .., function(Count - 1), called in that order with integral constants.

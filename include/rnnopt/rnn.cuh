@@ -150,10 +150,13 @@ class rnn {
     int device = 0;
     detail::check(cudaGetDevice(&device), where);
     detail::check_same_device(where, "the current device", device, device_);
-    if (stream != nullptr && stream != cudaStreamLegacy && stream != cudaStreamPerThread) {
-      detail::check(cudaStreamGetDevice(stream, &device), where);
-      detail::check_same_device(where, "the stream's device", device, device_);
-    }
+    if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread) return;
+    // CUDA does not tell the device of a stream that is being captured.
+    cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
+    detail::check(cudaStreamIsCapturing(stream, &capturing), where);
+    if (capturing != cudaStreamCaptureStatusNone) return;
+    detail::check(cudaStreamGetDevice(stream, &device), where);
+    detail::check_same_device(where, "the stream's device", device, device_);
   }
 
   static void refuse_lengths(char const* where, std::int32_t const* lengths) {

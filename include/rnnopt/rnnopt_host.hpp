@@ -7,4 +7,5 @@
 #include "rnnopt/cells/vanilla.hpp"
 #include "rnnopt/host_rnn.hpp"
 #include "rnnopt/schedules/stepwise.hpp"
+#include "rnnopt/schedules/wavefront.hpp"
 #include "rnnopt/version.hpp"

@@ -18,9 +18,6 @@ struct line_weights {
   T* recurrent = nullptr;  ///< R, [recurrent_gates * hidden, hidden], row-major
   T* bias = nullptr;       ///< [gates, hidden]; null: no bias
   T* units = nullptr;      ///< [unit_parameters, hidden]; null only where the cell has none
-
-  /// @brief The same pointers to const.
-  operator line_weights<T const>() const { return {input, recurrent, bias, units}; }
 };
 
 /// @brief One buffer for all parameters of a network: line after line, each W, R, bias, unit parameters, no gaps.

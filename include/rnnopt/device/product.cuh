@@ -68,6 +68,9 @@ struct product_shape {
 };
 
 class planned_product {
+  // A name of our own: nvcc 13.0 as C++20 cannot make a vector of cuBLASLt's unnamed struct.
+  struct suggestion : cublasLtMatmulHeuristicResult_t {};
+
  public:
   planned_product(cublasLtHandle_t cublas, product_types types, product_shape const& shape, product_choice choice)
       : cublas_(cublas), double_scale_(types.scale == CUDA_R_64F) {
@@ -92,7 +95,7 @@ class planned_product {
            shape.a_row);
     layout(result_, types.result, shape.n, shape.m, shape.c_row);
 
-    std::vector<cublasLtMatmulHeuristicResult_t> const candidates = suggest(shape, choice);
+    std::vector<suggestion> const candidates = suggest(shape, choice);
     if (candidates.empty())
       fail(errc::no_product_algorithm, where,
            "cuBLASLt offers no algorithm for m " + std::to_string(shape.m) + ", n " + std::to_string(shape.n) + ", k " +
@@ -108,7 +111,7 @@ class planned_product {
   }
 
  private:
-  std::vector<cublasLtMatmulHeuristicResult_t> suggest(product_shape const& shape, product_choice choice) const {
+  std::vector<suggestion> suggest(product_shape const& shape, product_choice choice) const {
     char const* const where = "planning a product";
     cublasLtMatmulPreference_t created = nullptr;
     check(cublasLtMatmulPreferenceCreate(&created), where);
@@ -121,7 +124,7 @@ class planned_product {
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, std::uint32_t(shape.a_alignment));
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, std::uint32_t(shape.c_alignment));
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, std::uint32_t(shape.c_alignment));
-    std::vector<cublasLtMatmulHeuristicResult_t> results(choice == product_choice::measured ? 24 : 1);
+    std::vector<suggestion> results(choice == product_choice::measured ? 24 : 1);
     int found = 0;
     cublasStatus_t const status =
         cublasLtMatmulAlgoGetHeuristic(cublas_, descriptor_.get(), first_.get(), second_.get(), result_.get(),
@@ -146,7 +149,7 @@ class planned_product {
   }
 
   /// Keeps the fastest candidate: each is timed as a captured chain, as it will run, on memory of its own.
-  void measure(std::vector<cublasLtMatmulHeuristicResult_t> const& candidates, product_shape const& shape,
+  void measure(std::vector<suggestion> const& candidates, product_shape const& shape,
                product_types types) {
     char const* const where = "measuring a product";
     auto const bytes = [](cudaDataType type) {

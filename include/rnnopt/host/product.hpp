@@ -33,16 +33,23 @@ struct operand {
 
 // Width of the vector registers and shape of the block of C kept in them: as many accumulators as leave room for the
 // operands. 32 registers of 64 bytes hold 8 x 2, 16 smaller ones 6 x 2; the two along n share each broadcast of A.
+//
+// A program may hold translation units compiled for different instruction sets, say one of nvcc and one of g++
+// -march=native; each width has a namespace of its own so that they do not share functions or storage.
 #if defined(__AVX512F__)
+inline namespace vectors_of_64_bytes {
 constexpr int vector_bytes = 64;
 constexpr int block_rows = 8;
 #elif defined(__AVX__)
+inline namespace vectors_of_32_bytes {
 constexpr int vector_bytes = 32;
 constexpr int block_rows = 6;
 #else
+inline namespace vectors_of_16_bytes {
 constexpr int vector_bytes = 16;
 constexpr int block_rows = 6;
 #endif
+
 template <class T>
 constexpr int block_columns = 2 * vector_bytes / static_cast<int>(sizeof(T));
 
@@ -99,8 +106,11 @@ template <bool RoundToTf32, class To, class From>
 To load(From value) {
   To const converted = static_cast<To>(value);
   // The 16-bit types are subsets of TF32.
-  if constexpr (RoundToTf32 && sizeof(From) > 2) return static_cast<To>(round_to_tf32(static_cast<float>(converted)));
-  else return converted;
+  if constexpr (RoundToTf32 && sizeof(From) > 2) {
+    return static_cast<To>(round_to_tf32(static_cast<float>(converted)));
+  } else {
+    return converted;
+  }
 }
 
 /// Copies a matrix, converted, to one with contiguous rows.
@@ -141,6 +151,11 @@ template <class T>
 struct tile_scratch {
   static constexpr std::int64_t a_stride = depth_block + 16;  // no power of two: those share few lines of a cache
 
+  /// The row length of `sum` for n columns: whole blocks.
+  static std::int64_t sum_stride(std::int64_t n) {
+    return (n + block_columns<T> - 1) / block_columns<T> * block_columns<T>;
+  }
+
   alignas(64) T sum[tile_rows * tile_columns];
   alignas(64) T b[depth_block * block_columns<T>];
   alignas(64) T a[tile_rows * a_stride];
@@ -151,21 +166,19 @@ struct tile_scratch {
   }
 };
 
-/// The product for one tile of C, by the calling thread.
-template <bool RoundToTf32, class Accumulate, class A, class B, class C>
-void product_tile(std::int64_t m, std::int64_t n, std::int64_t k, operand<A> a, operand<B> b, C* c,
-                  std::int64_t c_row_stride, Accumulate beta) {
+/// The sums of one tile, left in the calling thread's scratch.
+template <bool RoundToTf32, class Accumulate, class A, class B>
+void sum_tile(std::int64_t m, std::int64_t n, std::int64_t k, operand<A> a, operand<B> b) {
   constexpr std::int64_t width = block_columns<Accumulate>;
   constexpr bool b_as_is = std::is_same_v<B, Accumulate> && !RoundToTf32;
   auto& scratch = tile_scratch<Accumulate>::instance();
-  std::int64_t const sum_stride = (n + width - 1) / width * width;
+  std::int64_t const sum_stride = tile_scratch<Accumulate>::sum_stride(n);
   std::fill(scratch.sum, scratch.sum + m * sum_stride, Accumulate(0));
-
   for (std::int64_t p = 0; p < k; p += depth_block) {
     std::int64_t const depth = std::min(depth_block, k - p);
     A const* const a_p = a.data + p * a.column_stride;
     operand<Accumulate> packed{scratch.a, scratch.a_stride, 1};
-    if (a.row_stride == 1 && a.column_stride != 1) {  // keep the order of the source: both sides of the copy are contiguous
+    if (a.row_stride == 1 && a.column_stride != 1) {  // keep its order, so that both sides of the copy are contiguous
       packed = {scratch.a, 1, tile_rows};
       pack_rows<RoundToTf32>(depth, m, operand<A>{a_p, a.column_stride, 1}, scratch.a, tile_rows);
     } else {
@@ -193,7 +206,13 @@ void product_tile(std::int64_t m, std::int64_t n, std::int64_t k, operand<A> a, 
       }
     }
   }
+}
 
+/// c = beta * c + the sums of the tile.
+template <class Accumulate, class C>
+void store_tile(std::int64_t m, std::int64_t n, C* c, std::int64_t c_row_stride, Accumulate beta) {
+  auto const& scratch = tile_scratch<Accumulate>::instance();
+  std::int64_t const sum_stride = tile_scratch<Accumulate>::sum_stride(n);
   for (std::int64_t i = 0; i < m; ++i) {
     Accumulate const* const sum = scratch.sum + i * sum_stride;
     C* const row = c + i * c_row_stride;
@@ -244,10 +263,12 @@ void product(std::int64_t m, std::int64_t n, std::int64_t k, operand<A> a, opera
   auto const compute = [&](std::int64_t tile) {
     std::int64_t const i = tile / column_tiles * rows;
     std::int64_t const j = tile % column_tiles * columns;
-    product_tile<RoundToTf32>(std::min(rows, m - i), std::min(columns, n - j), k,
-                              operand<A>{a.data + i * a.row_stride, a.row_stride, a.column_stride},
-                              operand<B>{b.data + j * b.column_stride, b.row_stride, b.column_stride},
-                              c + i * c_row_stride + j, c_row_stride, beta);
+    std::int64_t const tile_m = std::min(rows, m - i);
+    std::int64_t const tile_n = std::min(columns, n - j);
+    sum_tile<RoundToTf32, Accumulate>(tile_m, tile_n, k,
+                                      operand<A>{a.data + i * a.row_stride, a.row_stride, a.column_stride},
+                                      operand<B>{b.data + j * b.column_stride, b.row_stride, b.column_stride});
+    store_tile(tile_m, tile_n, c + i * c_row_stride + j, c_row_stride, beta);
   };
   if (threaded) {
     thread_pool::instance().parallel_for(tiles, compute);
@@ -256,5 +277,6 @@ void product(std::int64_t m, std::int64_t n, std::int64_t k, operand<A> a, opera
   }
 }
 
+}  // namespace of this width
 }  // namespace detail
 }  // namespace rnnopt

@@ -15,10 +15,10 @@ namespace detail {
 
 /// @brief The threads of the host executor: one per processor, the caller's included, started at the first use.
 ///
-/// A loop is published as one 64-bit ticket, the loop's number and the next free piece of its range. A thread takes a
-/// piece by compare-and-swap, which fails if the loop has changed since; so a worker that sleeps through a loop, or
-/// comes late, is never waited for, and a call allocates nothing. Which thread runs an index is not determined:
-/// results must depend on the index alone.
+/// A loop is published as one 64-bit ticket: the loop's number, and how many pieces of its range are still free. A
+/// thread takes a piece by counting the ticket down with compare-and-swap. That fails once the loop has changed, so a
+/// worker that sleeps through a loop or comes late is never waited for, and a call allocates nothing. Which thread runs
+/// an index is not determined: results must depend on the index alone.
 class thread_pool {
  public:
   thread_pool(thread_pool const&) = delete;
@@ -84,26 +84,25 @@ class thread_pool {
   }
 
   static std::uint32_t loop_of(std::uint64_t ticket) { return static_cast<std::uint32_t>(ticket >> 32); }
-  static std::int64_t piece_of(std::uint64_t ticket) { return static_cast<std::int64_t>(ticket & 0xffffffffu); }
+  static std::uint32_t free_pieces(std::uint64_t ticket) { return static_cast<std::uint32_t>(ticket); }
 
   void run(std::int64_t count, void* callable, body call) {
-    // A few pieces per thread even out their speeds; the bound also keeps the piece number within 32 bits.
-    std::int64_t const grain = count / (32 * std::int64_t{threads()}) + 1;
-    // No piece of the previous loop is left, so nobody takes one with a mixture of old and new values.
-    callable_.store(callable, std::memory_order_relaxed);
-    call_.store(call, std::memory_order_relaxed);
-    count_.store(count, std::memory_order_relaxed);
-    grain_.store(grain, std::memory_order_relaxed);
-    done_.store(0, std::memory_order_relaxed);
-    failed_.store(false, std::memory_order_relaxed);
-    std::uint64_t const ticket = (ticket_.load(std::memory_order_relaxed) | 0xffffffffu) + 1;  // next loop, piece 0
-    ticket_.store(ticket);
-    // Sequentially consistent, as is the worker's pair (count itself as asleep, look at the ticket): one sees the other.
+    // Plain variables: all pieces of the previous loop are done, and only who has taken a piece looks at these.
+    callable_ = callable;
+    call_ = call;
+    count_ = count;
+    grain_ = count / (32 * std::int64_t{threads()}) + 1;  // several pieces per thread even out their speeds
+    pieces_ = static_cast<std::uint32_t>((count - 1) / grain_ + 1);
+    failed_.store(false);
+    done_.store(0);
+    std::uint32_t const loop = loop_of(ticket_.load()) + 1;
+    ticket_.store((std::uint64_t{loop} << 32) | pieces_);
+    // Sequentially consistent, as is the worker's pair (count itself asleep, look at the ticket): one sees the other.
     if (int const asleep = asleep_.load(); asleep > 0) {
       { std::lock_guard<std::mutex> lock(mutex_); }
-      for (std::int64_t n = std::min<std::int64_t>(asleep, (count - 1) / grain); n > 0; --n) wake_.notify_one();
+      for (std::int64_t n = std::min<std::int64_t>(asleep, pieces_ - 1); n > 0; --n) wake_.notify_one();
     }
-    take_pieces(loop_of(ticket));
+    take_pieces(loop);
     for (int poll = 0; done_.load() != count; ++poll) {
       if (poll < polls) {
         wait_a_little(poll);
@@ -114,37 +113,32 @@ class thread_pool {
         caller_asleep_.store(false);
       }
     }
-    if (failed_.load(std::memory_order_relaxed)) std::rethrow_exception(std::exchange(exception_, nullptr));
+    if (failed_.load()) std::rethrow_exception(std::exchange(exception_, nullptr));
   }
 
-  /// Runs pieces of the loop until none is left.
+  /// Runs pieces of the loop until none is free.
   void take_pieces(std::uint32_t loop) {
     inside() = true;
     std::uint64_t ticket = ticket_.load();
-    while (loop_of(ticket) == loop) {
-      void* const callable = callable_.load(std::memory_order_relaxed);
-      body const call = call_.load(std::memory_order_relaxed);
-      std::int64_t const count = count_.load(std::memory_order_relaxed);
-      std::int64_t const grain = grain_.load(std::memory_order_relaxed);
-      std::int64_t const first = piece_of(ticket) * grain;
-      if (first >= count) break;
-      // Taking a piece proves that the loop was unfinished all the while, hence that the values read belong to it.
-      if (!ticket_.compare_exchange_weak(ticket, ticket + 1)) continue;
-      ticket += 1;
-      std::int64_t const last = std::min(first + grain, count);
+    while (loop_of(ticket) == loop && free_pieces(ticket) > 0) {
+      if (!ticket_.compare_exchange_weak(ticket, ticket - 1)) continue;
+      // Until this piece is added to done_, the loop cannot end and its variables stay.
+      std::int64_t const first = std::int64_t{pieces_ - free_pieces(ticket)} * grain_;
+      std::int64_t const last = std::min(first + grain_, count_);
+      std::int64_t const count = count_;
       if (!failed_.load(std::memory_order_relaxed)) {
         try {
-          call(callable, first, last);
+          call_(callable_, first, last);
         } catch (...) {
           std::lock_guard<std::mutex> lock(mutex_);
           if (!failed_.exchange(true)) exception_ = std::current_exception();
         }
       }
-      // After this the caller may return and publish its next loop.
       if (done_.fetch_add(last - first) + (last - first) == count && caller_asleep_.load()) {
         { std::lock_guard<std::mutex> lock(mutex_); }
         finished_.notify_all();
       }
+      ticket = ticket_.load();
     }
     inside() = false;
   }
@@ -171,10 +165,11 @@ class thread_pool {
   std::mutex turn_;  // held by the thread whose loop is published
 
   // The published loop.
-  std::atomic<void*> callable_{nullptr};
-  std::atomic<body> call_{nullptr};
-  std::atomic<std::int64_t> count_{0};
-  std::atomic<std::int64_t> grain_{1};
+  void* callable_ = nullptr;
+  body call_ = nullptr;
+  std::int64_t count_ = 0;
+  std::int64_t grain_ = 1;
+  std::uint32_t pieces_ = 0;
   std::atomic<bool> failed_{false};
   std::exception_ptr exception_;  // written under mutex_ by the first to fail, read when all pieces are done
 

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <vector>
+
+#include "problem.hpp"
+
+namespace bench {
+
+/// The problems of one cell in every precision; each is defined in the cells_*.cu of the same name.
+std::vector<problem_kind> lstm_problems();
+std::vector<problem_kind> gru_problems();
+std::vector<problem_kind> vanilla_tanh_problems();
+std::vector<problem_kind> vanilla_relu_problems();
+
+}  // namespace bench

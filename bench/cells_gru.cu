@@ -1,0 +1,9 @@
+#include "cells.hpp"
+#include "problem_of.cuh"
+#include "rnnopt/cells/gru.hpp"
+
+namespace bench {
+
+std::vector<problem_kind> gru_problems() { return problems_of<rnnopt::gru>("gru"); }
+
+}  // namespace bench

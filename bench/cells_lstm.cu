@@ -1,0 +1,9 @@
+#include "cells.hpp"
+#include "problem_of.cuh"
+#include "rnnopt/cells/lstm.hpp"
+
+namespace bench {
+
+std::vector<problem_kind> lstm_problems() { return problems_of<rnnopt::lstm>("lstm"); }
+
+}  // namespace bench

@@ -1,0 +1,11 @@
+#include "cells.hpp"
+#include "problem_of.cuh"
+#include "rnnopt/cells/vanilla.hpp"
+
+namespace bench {
+
+std::vector<problem_kind> vanilla_relu_problems() {
+  return problems_of<rnnopt::vanilla<rnnopt::activations::relu>>("vanilla_relu");
+}
+
+}  // namespace bench

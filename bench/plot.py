@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Plots cuDNN's time over this library's from a CSV of rnnopt_bench: a group of bars for each shape.
+
+usage: plot.py RESULTS.csv PICTURE.{svg,png,pdf} [--mode graph|stream]
+"""
+import argparse
+import csv
+import sys
+
+PASSES = ("forward_training", "backward_data")
+
+
+def read(path, mode):
+    """Rows of the given launch mode, and the device that the header names."""
+    with open(path, newline="") as file:
+        lines = file.read().splitlines()
+    device = next((line[len("# device: "):] for line in lines if line.startswith("# device: ")), "")
+    rows = csv.DictReader(line for line in lines if not line.startswith("#"))
+    return device, [row for row in rows if row["mode"] == mode]
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Plots cuDNN's time over this library's.")
+    parser.add_argument("results", help="CSV written by rnnopt_bench --csv")
+    parser.add_argument("picture", help="file to write; its ending says the format")
+    parser.add_argument("--mode", choices=("graph", "stream"), default="graph", help="launch mode to plot (graph)")
+    arguments = parser.parse_args()
+    try:
+        import matplotlib
+    except ImportError:
+        sys.exit("plot.py: needs matplotlib (Debian: python3-matplotlib)")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    device, rows = read(arguments.results, arguments.mode)
+    shapes = list(dict.fromkeys(shape_of(row) for row in rows))
+    series = list(dict.fromkeys((row["schedule"], peer) for row in rows for peer in ("standard", "best")))
+    if not any(row["standard_ratio"] or row["best_ratio"] for row in rows):
+        sys.exit("plot.py: the results hold no ratios, cuDNN was not timed")
+
+    height = 1.5 + 0.14 * len(shapes) * (len(series) + 1)
+    figure, axes = pyplot.subplots(1, len(PASSES), sharey=True, figsize=(14, height))
+    thickness = 0.8 / len(series)
+    for axis, pass_name in zip(axes, PASSES):
+        for index, (schedule, peer) in enumerate(series):
+            ratios = {shape_of(row): float(row[peer + "_ratio"] or 0)
+                      for row in rows if row["schedule"] == schedule and row["pass"] == pass_name}
+            places = [position + index * thickness for position in range(len(shapes))]
+            axis.barh(places, [ratios.get(shape, 0) for shape in shapes], thickness,
+                      label=f"{schedule} against cuDNN {peer}")
+        axis.axvline(1, color="black", linewidth=0.8)
+        axis.set_title(pass_name.replace("_", " "))
+        axis.set_xlabel("cuDNN time / rnnopt time")
+    axes[0].set_yticks([position + 0.4 - thickness / 2 for position in range(len(shapes))], shapes, fontsize=7)
+    axes[0].invert_yaxis()
+    axes[0].legend(fontsize=7)
+    figure.suptitle(f"{device}, {arguments.mode} (above 1: rnnopt is faster)", fontsize=9)
+    figure.tight_layout()
+    figure.savefig(arguments.picture)
+
+
+def shape_of(row):
+    """Label of a shape."""
+    return "{cell} {precision} h{hidden} b{batch} t{steps} l{layers}".format(**row)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <tuple>
+
+#include "rnnopt/schedules/stepwise.hpp"
+#include "rnnopt/schedules/wavefront.hpp"
+
+namespace bench {
+
+/// A schedule and the name by which it is asked for.
+template <class Schedule>
+struct named_schedule {
+  using type = Schedule;
+  char const* name;
+};
+
+/// The schedules this program is compiled with: the one place to add another.
+inline constexpr std::tuple compiled_schedules{
+    named_schedule<rnnopt::schedules::stepwise>{"stepwise"},
+    named_schedule<rnnopt::schedules::wavefront<8>>{"wavefront"},
+};
+
+}  // namespace bench

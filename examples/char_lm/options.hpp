@@ -1,0 +1,166 @@
+#pragma once
+
+#include <getopt.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cmath>
+#include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "error.hpp"
+#include "model.hpp"
+
+/// The command line. getopt_long is part of the C library of every system this runs on; a nicer library would be one
+/// more package to install before a fresh clone can show anything.
+
+namespace char_lm {
+
+struct options {
+  configuration model;
+  bool batch_given = false;
+  std::optional<std::string> data, save, load;
+  std::optional<std::int64_t> iterations, epochs;
+  std::optional<double> seconds;
+  std::optional<double> learning_rate, clip;
+  std::optional<std::uint64_t> seed;
+  std::string device = "auto";
+  std::int64_t sample = 400;
+  double temperature = 0.7;
+  bool help = false;
+};
+
+inline char const* usage() {
+  return R"(char_lm: trains a character language model and samples text from it
+
+  --data PATH         a UTF-8 text file, or a folder of them (default: the sources this program was built from)
+  --cell NAME         lstm, gru, vanilla, mgu or slstm (lstm)
+  --layers N          recurrent layers (2)
+  --hidden N          units per layer (128)
+  --embedding N       numbers per character (64)
+  --batch N           places in the text read at once (32, fewer in a short text)
+  --steps N           characters between two updates of the parameters (64)
+  --iterations N      updates to do; with --load, in addition to those done (by default as the text needs, see --time)
+  --epochs N          the same, counted in passes over the text
+  --time SECONDS      stop after this long (100, if neither --iterations nor --epochs is given)
+  --learning-rate X   of Adam, at first; it falls as 1/sqrt(1 + updates/400) (0.01)
+  --clip X            largest norm of a gradient (1)
+  --seed N            of the initial parameters and of the sample (1)
+  --save FILE         write a checkpoint at the end
+  --load FILE         go on from a checkpoint; with --iterations 0, only sample
+  --device NAME       cpu, gpu or auto: the GPU if there is one (auto)
+  --sample N          characters to sample at the end (400)
+  --temperature X     of the sample: below 1 is safer, above 1 is wilder (0.7)
+  --help              this text
+
+Control-C ends training early; the checkpoint is still written.
+)";
+}
+
+namespace detail {
+
+inline std::int64_t integer(std::string const& name, std::string const& text, std::int64_t least, std::int64_t most) {
+  std::int64_t value = 0;
+  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
+    throw user_error("--" + name + " is '" + text + "', needs a whole number from " + std::to_string(least) + " to " +
+                     std::to_string(most));
+  return value;
+}
+
+inline double positive(std::string const& name, std::string const& text) {
+  // Letters first: the program is compiled to assume that no number is infinite or NaN.
+  bool const plain = text.find_first_not_of("0123456789.e+-") == std::string::npos;
+  char* end = nullptr;
+  double const value = plain ? std::strtod(text.c_str(), &end) : 0;
+  if (!plain || text.empty() || *end != '\0' || !(value > 0) || !(value <= 1e9))
+    throw user_error("--" + name + " is '" + text + "', needs a number above 0 and up to 1e9");
+  return value;
+}
+
+inline std::string one_of(std::string const& name, std::string const& text, std::vector<std::string> const& choices) {
+  std::string list;
+  for (std::string const& choice : choices) {
+    if (text == choice) return text;
+    list += (list.empty() ? "" : ", ") + choice;
+  }
+  throw user_error("--" + name + " is '" + text + "', needs one of " + list);
+}
+
+/// An option that can have no effect is a mistake.
+inline void check_effects(options const& o, std::set<std::string> const& given) {
+  auto const refuse = [&](std::vector<std::string> const& names, std::string const& reason) {
+    for (std::string const& name : names)
+      if (given.count(name) != 0) throw user_error("--" + name + " has no effect " + reason);
+  };
+  if (o.iterations && o.epochs) throw user_error("--iterations and --epochs say the same; give one of them");
+  if (o.load)
+    refuse({"cell", "layers", "hidden", "embedding", "batch", "steps"}, "with --load: the checkpoint says it");
+  if (o.sample == 0) refuse({"temperature"}, "with --sample 0");
+  if (o.sample == 0 && o.load) refuse({"seed"}, "with --load and --sample 0");
+  if (o.iterations == 0) {
+    if (!o.load) throw user_error("--iterations 0 needs --load: there is no model to sample from");
+    if (o.sample == 0) throw user_error("--iterations 0 and --sample 0 leave nothing to do");
+    refuse({"data", "save", "time", "learning-rate", "clip"}, "with --iterations 0");
+  }
+}
+
+}  // namespace detail
+
+inline options parse_options(int argc, char** argv) {
+  char const* const names[] = {"data",          "cell", "layers", "hidden", "embedding",  "batch", "steps",
+                               "iterations",    "time", "epochs", "clip",   "seed",       "save",  "load",
+                               "learning-rate", "help", "device", "sample", "temperature"};
+  std::vector<option> table;
+  for (char const* const name : names)
+    table.push_back({name, std::string(name) == "help" ? no_argument : required_argument, nullptr, 0});
+  table.push_back({nullptr, 0, nullptr, 0});
+
+  options o;
+  std::set<std::string> given;
+  opterr = 0;  // the message is ours, one line
+  for (int index = 0;;) {
+    int const found = getopt_long(argc, argv, ":", table.data(), &index);
+    if (found == -1) break;
+    std::string const word = optind > 1 ? argv[optind - 1] : "";
+    if (found == ':') throw user_error(word + " needs a value");
+    if (found != 0) throw user_error("'" + word + "' is no option; see --help");
+    std::string const name = table[static_cast<std::size_t>(index)].name;
+    if (!given.insert(name).second) throw user_error("--" + name + " is given twice");
+    if (name == "help") {
+      o.help = true;
+      return o;
+    }
+    std::string const text = optarg;
+    auto const integer = [&](std::int64_t least, std::int64_t most) {
+      return detail::integer(name, text, least, most);
+    };
+    if (name == "data") o.data = text;
+    if (name == "save") o.save = text;
+    if (name == "load") o.load = text;
+    if (name == "cell") o.model.cell = detail::one_of(name, text, {"lstm", "gru", "vanilla", "mgu", "slstm"});
+    if (name == "device") o.device = detail::one_of(name, text, {"cpu", "gpu", "auto"});
+    if (name == "layers") o.model.layers = integer(1, 64);
+    if (name == "hidden") o.model.hidden = integer(1, 8192);
+    if (name == "embedding") o.model.embedding = integer(1, 8192);
+    if (name == "batch") o.model.batch = integer(1, 4096), o.batch_given = true;
+    if (name == "steps") o.model.steps = integer(1, 4096);
+    if (name == "iterations") o.iterations = integer(0, 1'000'000'000);
+    if (name == "epochs") o.epochs = integer(1, 1'000'000);
+    if (name == "sample") o.sample = integer(0, 1'000'000'000);
+    if (name == "seed") o.seed = static_cast<std::uint64_t>(integer(0, INT64_MAX));
+    if (name == "time") o.seconds = detail::positive(name, text);
+    if (name == "learning-rate") o.learning_rate = detail::positive(name, text);
+    if (name == "clip") o.clip = detail::positive(name, text);
+    if (name == "temperature") o.temperature = detail::positive(name, text);
+  }
+  if (optind < argc) throw user_error("'" + std::string(argv[optind]) + "' is no option; see --help");
+  detail::check_effects(o, given);
+  return o;
+}
+
+}  // namespace char_lm

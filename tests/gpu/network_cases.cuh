@@ -1,0 +1,158 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "device_network.cuh"
+#include "host_results.hpp"
+#include "rnnopt/host_rnn.hpp"
+#include "rnnopt/schedules/stepwise.hpp"
+
+/// What every cell has to pass on the GPU, in every precision and schedule: a typed test suite that each cell's file
+/// instantiates.
+
+namespace rnnopt_tests {
+
+template <class Cell, class Precision, class Schedule>
+struct network_case {
+  using cell = Cell;
+  using precision = Precision;
+  using schedule = Schedule;
+};
+
+/// Holds what the GPU computed against the host.
+///
+/// fp32 and fp64: against double, forward and backward. fp16 and bf16: against the host rounding at the same places, its
+/// backward on the reserve that the GPU left: where a derivative jumps (relu), one rounding of a pre-activation would
+/// otherwise decide between two gradients that are both right. tf32 may round the operands of a product or may not, and
+/// does not for shapes that its units cannot take: it is held against double, and may be four times as far from it as
+/// the host, whose rounding to nearest errs half as far as cutting off does, besides fp32's own bound.
+template <class Schedule, class Cell, class Precision>
+std::vector<std::string> differences(random_network<Cell, Precision> const& network,
+                                     results<Cell, Precision> const& got, std::vector<char> const& reserve) {
+  using rnnopt::fp64;
+  double const bound = tolerance<Precision>(network.e.steps);
+  if constexpr (std::is_same_v<Precision, rnnopt::tf32>) {
+    std::vector<std::string> failures;
+    auto const wide = network.template in<fp64>();
+    auto const exact = host_results<Schedule>(wide);
+    auto const emulated = host_results<Schedule>(network);
+    std::vector<double> bounds;
+    emulated.for_each(exact, [&](std::string const&, auto const& a, auto const& b) {
+      bounds.push_back(tolerance<rnnopt::fp32>(network.e.steps) + 4 * relative_error(a, b));
+    });
+    auto next = bounds.begin();
+    got.for_each(exact, [&](std::string const& name, auto const& a, auto const& b) {
+      double const error = relative_error(a, b), allowed = *next++;
+      if (!(error <= allowed))
+        failures.push_back(name + ": relative error " + std::to_string(error) + ", bound " + std::to_string(allowed));
+    });
+    return failures;
+  } else if constexpr (sizeof(typename Precision::storage) == 2) {
+    host_network<Cell, Precision, Schedule> host(network);
+    host.forward_training();
+    results<Cell, Precision> const forward = host.output();
+    std::memcpy(host.reserve(), reserve.data(), reserve.size());
+    host.backward();
+    results<Cell, Precision> expected = host.output();
+    expected.y = forward.y;
+    expected.h = forward.h;
+    expected.others = forward.others;
+    return beyond(bound, got, expected);
+  } else {
+    auto const wide = network.template in<fp64>();
+    return beyond(bound, got, host_results<Schedule>(wide));
+  }
+}
+
+template <class Case>
+class network : public testing::Test {
+ protected:
+  using cell = typename Case::cell;
+  using precision = typename Case::precision;
+  using schedule = typename Case::schedule;
+
+  void run(std::int64_t layers, std::int64_t steps, std::int64_t batch, std::int64_t input, std::int64_t hidden) {
+    rnnopt::extents e;
+    e.layers = layers;
+    e.steps = steps;
+    e.batch = batch;
+    e.input = input;
+    e.hidden = hidden;
+    random_network<cell, precision> const host(e);
+    SCOPED_TRACE(host.description());
+    test_stream stream;
+    device_network<cell, precision, schedule> device(host);
+    auto const inference = device.forward_arguments(false);
+    auto const training = device.forward_arguments(true);
+    auto const backward = device.backward_arguments();
+
+    device.plan().forward(stream, inference);
+    auto const inferred = device.fetch();
+    device.poison();
+    expect_success(cudaDeviceSynchronize());
+    device.plan().forward_training(stream, training);
+    device.plan().backward(stream, backward);
+    auto const first = device.fetch();
+    std::vector<char> reserve(device.reserve().bytes());
+    device.reserve().fetch(reserve);
+    for (std::string const& failure : differences<schedule>(host, first, reserve)) ADD_FAILURE() << failure;
+    EXPECT_TRUE(same_bits(inferred.y, first.y)) << "inference and training differ in y";
+    EXPECT_TRUE(same_bits(inferred.h, first.h)) << "inference and training differ in the final h";
+    EXPECT_EQ(device.first_damaged(), -1) << "wrote beyond a buffer";
+
+    // Once more in streams, the passes apart; the reserve stays as it is.
+    std::vector<char> before(reserve.size()), after(reserve.size());
+    device.poison();
+    expect_success(cudaDeviceSynchronize());
+    device.plan().forward_training(stream, training);
+    expect_success(cudaDeviceSynchronize());
+    device.reserve().fetch(before);
+    device.plan().backward_data(stream, backward);
+    device.plan().weight_gradient(stream, backward);
+    for (std::string const& failure : different_bits(device.fetch(), first)) ADD_FAILURE() << "second run: " << failure;
+    device.reserve().fetch(after);
+    EXPECT_TRUE(before == after) << "backward wrote into the reserve";
+
+    // Captured and replayed.
+    stream.capture([&] {
+      device.plan().forward_training(stream, training);
+      device.plan().backward(stream, backward);
+    });
+    device.poison();
+    expect_success(cudaDeviceSynchronize());
+    stream.replay();
+    for (std::string const& failure : different_bits(device.fetch(), first)) ADD_FAILURE() << "captured: " << failure;
+    EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+  }
+};
+
+TYPED_TEST_SUITE_P(network);
+
+TYPED_TEST_P(network, small) {
+  for (std::int64_t layers = 1; layers <= 3; ++layers) this->run(layers, 5, 3, 4, 6);
+}
+TYPED_TEST_P(network, odd) {
+  for (std::int64_t layers = 1; layers <= 3; ++layers) this->run(layers, 7, 5, 3, 33);
+}
+TYPED_TEST_P(network, ones) {
+  for (std::int64_t layers = 1; layers <= 3; ++layers) this->run(layers, 3, 1, 1, 1);
+}
+TYPED_TEST_P(network, large) {
+  this->run(1, 20, 64, 96, 512);
+  this->run(3, 20, 64, 96, 512);
+}
+TYPED_TEST_P(network, empty) {
+  for (std::int64_t layers = 1; layers <= 2; ++layers) {
+    this->run(layers, 0, 3, 4, 6);
+    this->run(layers, 5, 0, 4, 6);
+    this->run(layers, 0, 0, 4, 6);
+  }
+}
+REGISTER_TYPED_TEST_SUITE_P(network, small, odd, ones, large, empty);
+
+template <class Cell, class Schedule = rnnopt::schedules::stepwise>
+using every_precision = testing::Types<network_case<Cell, rnnopt::fp32, Schedule>,  // fp32
+                                       network_case<Cell, rnnopt::tf32, Schedule>, network_case<Cell, rnnopt::fp16, Schedule>,
+                                       network_case<Cell, rnnopt::bf16, Schedule>, network_case<Cell, rnnopt::fp64, Schedule>>;
+
+}  // namespace rnnopt_tests
