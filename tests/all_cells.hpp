@@ -1,10 +1,10 @@
 #pragma once
 
-#include "../examples/cells/coupled_lstm.hpp"
-#include "../examples/cells/indrnn.hpp"
-#include "../examples/cells/minimal_gated_unit.hpp"
-#include "../examples/cells/peephole_lstm.hpp"
-#include "../examples/cells/slstm.hpp"
+#include "cells/coupled_lstm.hpp"
+#include "cells/indrnn.hpp"
+#include "cells/minimal_gated_unit.hpp"
+#include "cells/peephole_lstm.hpp"
+#include "cells/slstm.hpp"
 #include "rnnopt/cells/gru.hpp"
 #include "rnnopt/cells/lstm.hpp"
 #include "rnnopt/cells/vanilla.hpp"

@@ -34,7 +34,7 @@ class host_network {
     a.initial.h = network_.h.data();
     a.y = results_.y.data();
     a.final.h = results_.h.data();
-    for (std::size_t s = 0; s + 1 < std::size_t(Cell::states); ++s) {
+    for (std::size_t s = 0; s + 1 != std::size_t(Cell::states); ++s) {
       a.initial.others[s] = network_.others[s].data();
       a.final.others[s] = results_.others[s].data();
     }
@@ -54,7 +54,7 @@ class host_network {
     a.final_gradient.h = network_.dh.data();
     a.dx = results_.dx.data();
     a.initial_gradient.h = results_.dh.data();
-    for (std::size_t s = 0; s + 1 < std::size_t(Cell::states); ++s) {
+    for (std::size_t s = 0; s + 1 != std::size_t(Cell::states); ++s) {
       a.final_gradient.others[s] = network_.dothers[s].data();
       a.initial_gradient.others[s] = results_.dothers[s].data();
     }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "../examples/cells/peephole_lstm.hpp"
+#include "cells/peephole_lstm.hpp"
 #include "rnnopt/arguments.hpp"
 #include "rnnopt/cells/lstm.hpp"
 #include "rnnopt/error.hpp"
@@ -58,10 +58,7 @@ inline std::vector<bad_extents> const& bad_extents_table() {
       {"no directions", {2, 4, 8, 3, 5, 0}, errc::directions_unknown, ": directions is 0, needs 1 or 2"},
       {"three directions", {2, 4, 8, 3, 5, 3}, errc::directions_unknown, ": directions is 3, needs 1 or 2"},
       {"negative directions", {2, 4, 8, 3, 5, -1}, errc::directions_unknown, ": directions is -1, needs 1 or 2"},
-      {"many layers",
-       {two_31, 4, 8, 3, 5, 1},
-       errc::extent_too_large,
-       ": layers is 2147483648, needs below 2^31"},
+      {"many layers", {two_31, 4, 8, 3, 5, 1}, errc::extent_too_large, ": layers is 2147483648, needs below 2^31"},
       {"wide input", {2, two_31, 8, 3, 5, 1}, errc::extent_too_large, ": input is 2147483648, needs below 2^31"},
       {"wide hidden", {2, 4, two_31, 3, 5, 1}, errc::extent_too_large, ": hidden is 2147483648, needs below 2^31"},
       {"large batch", {2, 4, 8, two_31, 5, 1}, errc::extent_too_large, ": batch is 2147483648, needs below 2^31"},
@@ -74,14 +71,8 @@ inline std::vector<bad_extents> const& bad_extents_table() {
        {1, 4, two_20, two_20, two_20 - 1, 1},
        errc::size_overflow,
        "reserve_bytes" + overflow},
-      {"input weights overflow",
-       {1, two_31 - 1, two_31 - 1, 1, 1, 1},
-       errc::size_overflow,
-       overflow},
-      {"recurrent weights overflow",
-       {1, 1, two_31 - 1, 1, 1, 1},
-       errc::size_overflow,
-       overflow},
+      {"input weights overflow", {1, two_31 - 1, two_31 - 1, 1, 1, 1}, errc::size_overflow, overflow},
+      {"recurrent weights overflow", {1, 1, two_31 - 1, 1, 1, 1}, errc::size_overflow, overflow},
       {"x overflows", {1, two_31 - 1, 1, two_31 - 1, 1024, 1}, errc::size_overflow, overflow},
   };
   return table;
@@ -208,11 +199,16 @@ class bad_calls {
 
   void run(call c) {
     switch (c) {
-      case call::forward: return Adapter::forward(network_, forward_);
-      case call::forward_training: return Adapter::forward_training(network_, forward_);
-      case call::backward_data: return Adapter::backward_data(network_, backward_);
-      case call::weight_gradient: return Adapter::weight_gradient(network_, backward_);
-      case call::backward: return Adapter::backward(network_, backward_);
+      case call::forward:
+        return Adapter::forward(network_, forward_);
+      case call::forward_training:
+        return Adapter::forward_training(network_, forward_);
+      case call::backward_data:
+        return Adapter::backward_data(network_, backward_);
+      case call::weight_gradient:
+        return Adapter::weight_gradient(network_, backward_);
+      case call::backward:
+        return Adapter::backward(network_, backward_);
     }
   }
 
@@ -226,7 +222,8 @@ class bad_calls {
   void check_valid(std::string const& when) {
     reset();
     try {
-      for (call c : {call::forward, call::forward_training, call::backward_data, call::weight_gradient, call::backward}) {
+      for (call c :
+           {call::forward, call::forward_training, call::backward_data, call::weight_gradient, call::backward}) {
         give_workspace(c);
         run(c);
       }
@@ -295,7 +292,9 @@ class bad_calls {
   void length_cases(call c, std::int32_t const*& lengths) {
     if constexpr (Adapter::lengths) {
       using rnnopt::errc;
-      auto const spoil = [&](std::size_t row, std::int32_t length) { lengths_[row] = length, lengths = lengths_.data(); };
+      auto const spoil = [&](std::size_t row, std::int32_t length) {
+        lengths_[row] = length, lengths = lengths_.data();
+      };
       bad(c, errc::length_out_of_range, "lengths[1] is -1, needs 0 to 5", [&] { spoil(1, -1); });
       bad(c, errc::length_out_of_range, "lengths[2] is 6, needs 0 to 5", [&] { spoil(2, 6); });
       bad(c, errc::length_out_of_range, "lengths[0] is -2147483648, needs 0 to 5",

@@ -13,7 +13,7 @@
 #include <type_traits>
 #include <vector>
 
-#include "../examples/cells/indrnn.hpp"
+#include "cells/indrnn.hpp"
 #include "rnnopt/arguments.hpp"
 #include "rnnopt/cells/vanilla.hpp"
 #include "rnnopt/extents.hpp"
@@ -52,12 +52,12 @@ struct random_network {
   rnnopt::extents e;
   std::uint64_t seed;
   rnnopt::weight_layout<Cell> layout;
-  std::vector<storage> x;         // [steps, batch, input]
-  std::vector<storage> weights;   // in the order of weight_layout
-  std::vector<storage> h;         // [lines, batch, hidden], initial
+  std::vector<storage> x;        // [steps, batch, input]
+  std::vector<storage> weights;  // in the order of weight_layout
+  std::vector<storage> h;        // [lines, batch, hidden], initial
   std::array<std::vector<state>, other_states> others;
-  std::vector<storage> dy;        // [steps, batch, directions * hidden]
-  std::vector<storage> dh;        // [lines, batch, hidden], of the final h
+  std::vector<storage> dy;  // [steps, batch, directions * hidden]
+  std::vector<storage> dh;  // [lines, batch, hidden], of the final h
   std::array<std::vector<state>, other_states> dothers;
   std::vector<std::int32_t> lengths;  // [batch]; empty: every row has all steps
 
@@ -109,7 +109,7 @@ struct random_network {
     convert(h, result.h);
     convert(dy, result.dy);
     convert(dh, result.dh);
-    for (std::size_t s = 0; s < other_states; ++s) {
+    for (std::size_t s = 0; s != other_states; ++s) {
       convert(others[s], result.others[s]);
       convert(dothers[s], result.dothers[s]);
     }
@@ -146,7 +146,7 @@ struct random_network {
       for (int s = 0; s < Cell::states; ++s) in.states[s] = next[s];
     }
     h[at] = static_cast<storage>(in.states[0]);
-    for (std::size_t s = 0; s < other_states; ++s) others[s][at] = static_cast<state>(in.states[s + 1]);
+    for (std::size_t s = 0; s != other_states; ++s) others[s][at] = static_cast<state>(in.states[s + 1]);
   }
 
   template <class From, class To>
@@ -186,11 +186,11 @@ struct results {
   void for_each(Other const& other, Function&& function) const {
     function("y", y, other.y);
     function("final h", h, other.h);
-    for (std::size_t s = 0; s < other_states; ++s)
+    for (std::size_t s = 0; s != other_states; ++s)
       function("final state " + std::to_string(s + 1), others[s], other.others[s]);
     function("dx", dx, other.dx);
     function("gradient of the initial h", dh, other.dh);
-    for (std::size_t s = 0; s < other_states; ++s)
+    for (std::size_t s = 0; s != other_states; ++s)
       function("gradient of initial state " + std::to_string(s + 1), dothers[s], other.dothers[s]);
     function("weight gradients", dweights, other.dweights);
   }

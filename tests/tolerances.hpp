@@ -53,8 +53,8 @@ inline double tolerance<rnnopt::bf16>(std::int64_t steps) {
   return std::ldexp(1.0, -9) * detail::root(steps);
 }
 
-/// |got - reference| / |reference| in the Euclidean norm. Infinite where anything is not finite, where sizes differ, and
-/// where the reference is zero and the result is not: none of these is ever within a bound.
+/// |got - reference| / |reference| in the Euclidean norm. Infinite where anything is not finite, where sizes differ,
+/// and where the reference is zero and the result is not: none of these is ever within a bound.
 template <class A, class B>
 double relative_error(std::vector<A> const& got, std::vector<B> const& reference) {
   double constexpr infinite = std::numeric_limits<double>::infinity();

@@ -3,7 +3,8 @@
 #include <cmath>
 #include <cstdint>
 
-#include "model.hpp"
+#include "loops.hpp"
+#include "rnnopt/config.hpp"
 
 namespace char_lm {
 

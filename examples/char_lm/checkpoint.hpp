@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "error.hpp"
-#include "model.hpp"
+#include "parameters.hpp"
 #include "text.hpp"
 
 /// Saving and loading all that training depends on, bit for bit.

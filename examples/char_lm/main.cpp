@@ -41,7 +41,10 @@ int main(int argc, char** argv) {
     char_lm::options o = char_lm::parse_options(argc, argv);
     if (o.help) return std::fputs(char_lm::usage(), stdout) < 0 ? 1 : 0;
     if (!o.data) o.data = CHAR_LM_DATA;
-    std::signal(SIGINT, [](int) { char_lm::interrupted = 1; });
+    std::signal(SIGINT, [](int) {
+      char_lm::interrupted = 1;
+      std::signal(SIGINT, SIG_DFL);  // whoever presses it twice means it
+    });
     char_lm::run(o);
     return 0;
   } catch (std::bad_alloc const&) {

@@ -1,181 +1,19 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <random>
-#include <string>
+#include <utility>
 #include <vector>
 
+#include "loops.hpp"
+#include "parameters.hpp"
 #include "rnnopt/arguments.hpp"
-#include "rnnopt/config.hpp"
 #include "rnnopt/workspace.hpp"
-#include "text.hpp"
 
 /// Embedding, a stack of recurrent layers, a linear layer to one logit per symbol, softmax cross-entropy.
 
 namespace char_lm {
-
-/// What makes a model and its training; saved with it.
-struct configuration {
-  std::string cell = "lstm";
-  std::int64_t layers = 2;
-  std::int64_t hidden = 128;
-  std::int64_t embedding = 64;
-  std::int64_t batch = 32;
-  std::int64_t steps = 64;
-  double learning_rate = 0.01;  ///< at first, see session::train
-  double clip = 1.0;
-  std::uint64_t seed = 1;
-};
-
-/// Where each part lies in the one buffer of parameters, in elements from its start.
-template <class Cell>
-struct parameter_layout {
-  std::int64_t symbols;    ///< rounded up: rows of 16 bytes serve the products better
-  std::int64_t embedding;  ///< [symbols, embedding]
-  std::int64_t output;     ///< [symbols, hidden]
-  std::int64_t bias;       ///< [symbols]
-  std::int64_t recurrent;  ///< what weight_layout says
-  std::int64_t size;
-  rnnopt::weight_layout<Cell> layers;
-
-  parameter_layout(configuration const& c, std::int64_t vocabulary_size) : layers(extents_of(c, 1, 1)) {
-    std::int64_t end = 0;
-    auto const take = [&](std::int64_t count) {
-      std::int64_t const start = end;
-      end += (count + 63) / 64 * 64;
-      return start;
-    };
-    symbols = (vocabulary_size + 3) / 4 * 4;
-    embedding = take(symbols * c.embedding);
-    output = take(symbols * c.hidden);
-    bias = take(symbols);
-    recurrent = take(layers.size());
-    size = end;
-  }
-
-  static rnnopt::extents extents_of(configuration const& c, std::int64_t batch, std::int64_t steps) {
-    rnnopt::extents e;
-    e.layers = c.layers;
-    e.input = c.embedding;
-    e.hidden = c.hidden;
-    e.batch = batch;
-    e.steps = steps;
-    return e;
-  }
-};
-
-/// Fresh parameters: all uniform in +-1/sqrt(hidden), embeddings in +-1, the output bias zero, and the gate that keeps
-/// the state, if the cell has one (or -1), open: its bias is raised by one.
-template <class Cell>
-std::vector<float> initial_parameters(parameter_layout<Cell> const& layout, configuration const& c, int keep_gate) {
-  std::vector<float> values(static_cast<std::size_t>(layout.size), 0.0F);
-  std::mt19937_64 random(c.seed);
-  auto const fill = [&](std::int64_t start, std::int64_t count, double range) {
-    for (std::int64_t i = start; i < start + count; ++i)
-      values[static_cast<std::size_t>(i)] = static_cast<float>(range * (double(random() >> 11) * 0x1p-52 - 1));
-  };
-  double const range = 1 / std::sqrt(double(c.hidden));
-  fill(layout.embedding, layout.symbols * c.embedding, 1);
-  fill(layout.output, layout.symbols * c.hidden, range);
-  fill(layout.recurrent, layout.layers.size(), range);
-  for (std::int64_t l = 0; keep_gate >= 0 && l < c.layers; ++l)
-    for (std::int64_t unit = 0; unit < c.hidden; ++unit)
-      values[static_cast<std::size_t>(layout.recurrent + layout.layers.line(l).bias + keep_gate * c.hidden + unit)] +=
-          1;
-  return values;
-}
-
-/// `steps` characters of every row, from `offset` on. Row b of the batch walks characters b * row .. (b + 1) * row.
-struct window {
-  symbol const* text;
-  std::int64_t size;  ///< of the text
-  std::int64_t batch;
-  std::int64_t row;  ///< characters of a row
-  std::int64_t offset;
-
-  /// What the model reads; i = step * batch + row.
-  RNNOPT_HD int input(std::int64_t i) const {
-    std::int64_t const at = i % batch * row + offset + i / batch;
-    return at < size ? text[at] : 0;
-  }
-  /// What it has to predict: the character after that; -1 beyond the end of the row or of the text.
-  RNNOPT_HD int target(std::int64_t i) const {
-    std::int64_t const in_row = offset + i / batch, at = i % batch * row + in_row + 1;
-    return in_row < row && at < size ? text[at] : -1;
-  }
-};
-
-/// The loops of the model; i counts elements of the array written.
-namespace loops {
-
-struct embed {
-  window w;
-  float const* table;  // [symbols, width]
-  float* x;            // [steps, batch, width]
-  std::int64_t width;
-  RNNOPT_HD void operator()(std::int64_t i) const { x[i] = table[w.input(i / width) * width + i % width]; }
-};
-
-struct one_hot {
-  window w;
-  float* out;  // [steps, batch, symbols]
-  std::int64_t symbols;
-  RNNOPT_HD void operator()(std::int64_t i) const { out[i] = w.input(i / symbols) == i % symbols ? 1.0F : 0.0F; }
-};
-
-/// Row i: the loss in bits, and the logits replaced by the loss's gradient (in nats, divided by the rows).
-struct cross_entropy {
-  window w;
-  float* logits;      // [steps, batch, symbols]
-  float const* bias;  // [symbols]
-  float* bits;        // [steps, batch]
-  std::int64_t symbols, used;
-  float scale;  // 1 / rows
-  RNNOPT_HD void operator()(std::int64_t i) const {
-    float* const row = logits + i * symbols;
-    int const target = w.target(i);
-    float largest = row[0] + bias[0], sum = 0;
-    for (std::int64_t s = 0; s < used; ++s) {
-      row[s] += bias[s];
-      largest = row[s] > largest ? row[s] : largest;
-    }
-    float const wanted = target < 0 ? 0 : row[target] - largest;
-    for (std::int64_t s = 0; s < used; ++s) {
-      row[s] = ::expf(row[s] - largest);
-      sum += row[s];
-    }
-    bits[i] = target < 0 ? 0 : (::logf(sum) - wanted) * 1.44269504F;
-    float const factor = target < 0 ? 0 : scale / sum;
-    for (std::int64_t s = 0; s < symbols; ++s) row[s] = s < used ? row[s] * factor : 0.0F;
-    if (target >= 0) row[target] -= scale;
-  }
-};
-
-struct add_bias {
-  float* logits;  // [rows, symbols]
-  float const* bias;
-  std::int64_t symbols;
-  RNNOPT_HD void operator()(std::int64_t i) const { logits[i] += bias[i % symbols]; }
-};
-struct element {
-  float const* values;
-  RNNOPT_HD double operator()(std::int64_t i) const { return values[i]; }
-};
-struct square {
-  float const* values;
-  RNNOPT_HD double operator()(std::int64_t i) const { return double(values[i]) * values[i]; }
-};
-struct constant {
-  float* out;
-  float value;
-  RNNOPT_HD void operator()(std::int64_t i) const { out[i] = value; }
-};
-
-}  // namespace loops
 
 /// The states that the rows of a batch carry from window to window.
 template <class Backend, class Cell>

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "error.hpp"
-#include "model.hpp"
+#include "parameters.hpp"
 
 /// The command line. getopt_long is part of the C library of every system this runs on; a nicer library would be one
 /// more package to install before a fresh clone can show anything.
@@ -44,9 +44,9 @@ inline char const* usage() {
   --embedding N       numbers per character (64)
   --batch N           places in the text read at once (32, fewer in a short text)
   --steps N           characters between two updates of the parameters (64)
-  --iterations N      updates to do; with --load, in addition to those done (by default as the text needs, see --time)
+  --iterations N      updates to do, with --load in addition to those done (10 passes over the text, 300 to 1200)
   --epochs N          the same, counted in passes over the text
-  --time SECONDS      stop after this long (100, if neither --iterations nor --epochs is given)
+  --time SECONDS      stop after this long; if nothing else is given, as many iterations as that allows (100)
   --learning-rate X   of Adam, at first; it falls as 1/sqrt(1 + updates/400) (0.01)
   --clip X            largest norm of a gradient (1)
   --seed N            of the initial parameters and of the sample (1)

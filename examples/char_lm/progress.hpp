@@ -23,6 +23,8 @@ class stopwatch {
 /// One line that is updated on a terminal; elsewhere a line every few seconds.
 class progress {
  public:
+  static constexpr std::int64_t endless = std::int64_t(1) << 60;  ///< as many iterations as the limit of time allows
+
   progress(std::int64_t first, std::int64_t iterations, double limit, std::int64_t characters_per_iteration)
       : first_(first), iterations_(iterations), limit_(limit), characters_(characters_per_iteration) {}
 
@@ -35,10 +37,10 @@ class progress {
     double const now = watch_.seconds();
     if (done < iterations_ && now - shown_ < (terminal_ ? 0.2 : 5.0)) return;
     double const left = std::min(now / double(done) * double(iterations_ - done), std::max(0.0, limit_ - now));
-    std::printf("%s%lld of %lld iterations, %.3f bits per character, %.0f characters/s, %.0f s left%s",
-                terminal_ ? "\r\033[K" : "", static_cast<long long>(first_ + done),
-                static_cast<long long>(first_ + iterations_), bits_ / losses_, double(done) * double(characters_) / now,
-                left, terminal_ ? "" : "\n");
+    std::string const of = iterations_ == endless ? "" : " of " + std::to_string(first_ + iterations_);
+    std::printf("%s%lld%s iterations, %.3f bits per character, %.0f characters/s, %.0f s left%s",
+                terminal_ ? "\r\033[K" : "", static_cast<long long>(first_ + done), of.c_str(), bits_ / losses_,
+                double(done) * double(characters_) / now, left, terminal_ ? "" : "\n");
     std::fflush(stdout);
     shown_ = now;
     open_ = terminal_;

@@ -142,11 +142,14 @@ class session {
     std::int64_t const row = (symbols.size() - 1) / c_.batch, per_epoch = row / c_.steps;
     // Enough to learn what a text of this size has to teach, bounded so that it is a demonstration.
     std::int64_t const fitting = std::min<std::int64_t>(std::max<std::int64_t>(default_epochs * per_epoch, 300), 1200);
-    std::int64_t const wanted = o_.iterations ? *o_.iterations : o_.epochs ? *o_.epochs * per_epoch : fitting;
-    double const limit = o_.seconds ? *o_.seconds : o_.iterations || o_.epochs ? 1e18 : default_seconds;
-    std::printf("training: %lld iterations of %lld x %lld characters, %.1f passes over the text\n",
-                static_cast<long long>(wanted), static_cast<long long>(c_.batch), static_cast<long long>(c_.steps),
-                double(wanted) / double(per_epoch));
+    bool const counted = o_.iterations || o_.epochs;
+    std::int64_t const wanted = o_.iterations ? *o_.iterations
+                                : o_.epochs   ? *o_.epochs * per_epoch
+                                : o_.seconds  ? progress::endless
+                                              : fitting;
+    double const limit = o_.seconds ? *o_.seconds : counted ? 1e18 : default_seconds;
+    std::printf("training: %lld x %lld characters an iteration, %lld iterations a pass over the text\n",
+                static_cast<long long>(c_.batch), static_cast<long long>(c_.steps), static_cast<long long>(per_epoch));
     std::fflush(stdout);
 
     double const targets = double(c_.batch) * double(c_.steps);

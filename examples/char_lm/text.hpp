@@ -1,12 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <optional>
 #include <string>
 #include <system_error>
@@ -116,16 +116,17 @@ class vocabulary {
   static constexpr std::size_t rare = 4;             ///< characters seen less often are left out
   static constexpr std::size_t most_symbols = 1024;  ///< bounds the output layer, whatever the script
 
-  explicit vocabulary(std::u32string characters) : characters_(std::move(characters)) {
-    for (std::size_t i = 0; i < characters_.size(); ++i) symbols_[characters_[i]] = static_cast<symbol>(i + 1);
+  explicit vocabulary(std::u32string characters)
+      : characters_(std::move(characters)), symbols_(code_points, symbol(0)) {
+    for (std::size_t i = 0; i < characters_.size(); ++i) symbols_.at(characters_[i]) = static_cast<symbol>(i + 1);
   }
 
   static vocabulary of(std::u32string const& text) {
-    std::map<char32_t, std::size_t> counts;
+    std::vector<std::size_t> counts(code_points, 0);
     for (char32_t const c : text) ++counts[c];
     std::vector<std::pair<std::size_t, char32_t>> order;
-    for (auto const& [c, count] : counts)
-      if (count >= rare) order.emplace_back(count, c);
+    for (char32_t c = 0; c < code_points; ++c)
+      if (counts[c] >= rare) order.emplace_back(counts[c], c);
     std::stable_sort(order.begin(), order.end(), [](auto const& a, auto const& b) { return a.first > b.first; });
     if (order.size() >= most_symbols) order.resize(most_symbols - 1);
     std::u32string characters;
@@ -136,10 +137,7 @@ class vocabulary {
   std::int64_t size() const { return static_cast<std::int64_t>(characters_.size()) + 1; }
   std::u32string const& characters() const { return characters_; }
 
-  symbol symbol_of(char32_t c) const {
-    auto const found = symbols_.find(c);
-    return found == symbols_.end() ? symbol(0) : found->second;
-  }
+  symbol symbol_of(char32_t c) const { return symbols_[c]; }
   std::string text_of(symbol s) const { return encode_utf8(s == 0 ? U'\uFFFD' : characters_[s - 1U]); }
 
   std::vector<symbol> encode(std::u32string const& text) const {
@@ -150,16 +148,19 @@ class vocabulary {
   }
 
  private:
+  static constexpr std::size_t code_points = 0x110000;
+
   std::u32string characters_;
-  std::map<char32_t, symbol> symbols_;
+  std::vector<symbol> symbols_;  ///< of every code point
 };
 
 /// Entropy of the symbol frequencies, in bits: what a model that ignores all context can reach at best.
 inline double unigram_entropy(std::vector<symbol> const& text) {
-  std::map<symbol, double> counts;
+  std::vector<double> counts(vocabulary::most_symbols, 0.0);
   for (symbol const s : text) ++counts[s];
   double bits = 0;
-  for (auto const& entry : counts) bits -= entry.second * std::log2(entry.second / double(text.size()));
+  for (double const count : counts)
+    if (count > 0) bits -= count * std::log2(count / double(text.size()));
   return bits / double(text.size());
 }
 

@@ -16,7 +16,9 @@ namespace rnnopt {
 
 namespace detail {
 
-RNNOPT_HD constexpr int bit_count(unsigned mask) { return mask == 0 ? 0 : static_cast<int>(mask & 1U) + bit_count(mask >> 1U); }
+RNNOPT_HD constexpr int bit_count(unsigned mask) {
+  return mask == 0 ? 0 : static_cast<int>(mask & 1U) + bit_count(mask >> 1U);
+}
 
 /// Position of input `index` among the partial derivatives that exist.
 RNNOPT_HD constexpr int bit_rank(unsigned mask, int index) { return bit_count(mask & ((1U << index) - 1U)); }
@@ -52,10 +54,8 @@ struct dual : detail::partials<T, detail::bit_count(Mask)> {
   /// @brief Derivative with respect to input `Index`; zero where it cannot depend on it.
   template <int Index>
   RNNOPT_HD T partial() const {
-    if constexpr (depends_on<Index>)
-      return this->values[detail::bit_rank(Mask, Index)];
-    else
-      return T(0);
+    if constexpr (depends_on<Index>) return this->values[detail::bit_rank(Mask, Index)];
+    else return T(0);
   }
 };
 
@@ -78,10 +78,11 @@ RNNOPT_HD dual<T, Mask> chain(T const& value, T const& slope, dual<T, Mask> cons
   return result;
 }
 
-/// The value `value` whose derivative is slope_a * d(a) + slope_b * d(b). Recursion over the bits keeps it all unrolled.
+/// The value `value` whose derivative is slope_a * d(a) + slope_b * d(b). Recursion over the bits keeps it all
+/// unrolled.
 template <int Index, class T, unsigned MaskA, unsigned MaskB>
-RNNOPT_HD void chain_bits(dual<T, (MaskA | MaskB)>& result, T const& slope_a, dual<T, MaskA> const& a,
-                                    T const& slope_b, dual<T, MaskB> const& b) {
+RNNOPT_HD void chain_bits(dual<T, (MaskA | MaskB)>& result, T const& slope_a, dual<T, MaskA> const& a, T const& slope_b,
+                          dual<T, MaskB> const& b) {
   if constexpr (((MaskA | MaskB) >> Index) != 0) {
     constexpr unsigned bit = 1U << Index;
     if constexpr ((MaskA & MaskB & bit) != 0)
@@ -96,8 +97,8 @@ RNNOPT_HD void chain_bits(dual<T, (MaskA | MaskB)>& result, T const& slope_a, du
 }
 
 template <class T, unsigned MaskA, unsigned MaskB>
-RNNOPT_HD dual<T, (MaskA | MaskB)> chain(T const& value, T const& slope_a, dual<T, MaskA> const& a,
-                                                   T const& slope_b, dual<T, MaskB> const& b) {
+RNNOPT_HD dual<T, (MaskA | MaskB)> chain(T const& value, T const& slope_a, dual<T, MaskA> const& a, T const& slope_b,
+                                         dual<T, MaskB> const& b) {
   dual<T, (MaskA | MaskB)> result(value);
   chain_bits<0>(result, slope_a, a, slope_b, b);
   return result;

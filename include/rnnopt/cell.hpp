@@ -69,7 +69,7 @@ struct cell_traits {
 
 template <class Cell>
 constexpr cell_shape shape_of() {
-  return {Cell::gates::count, Cell::gates::input_count, Cell::gates::recurrent_count, Cell::gates::same_rows,
+  return {Cell::gates::count, Cell::gates::input_count,       Cell::gates::recurrent_count, Cell::gates::same_rows,
           Cell::states,       unit_parameters_of<Cell>::value};
 }
 
@@ -87,25 +87,22 @@ using state_pack = step_pack<T, Cell::gates::count, Cell::states, Seeded>;
 template <class Cell, class T, bool Seeded>
 using unit_pack = step_pack<T, Cell::gates::count + Cell::states, unit_parameters_of<Cell>::value, Seeded>;
 
-template <class Cell, class Gates, class States, class Units, class = void>
-struct step_result {
-  using type = void;
+struct not_callable {};
+
+template <class Cell, class... Packs>
+using step_type = decltype(Cell::step(std::declval<Packs const&>()...));
+template <class Void, class Cell, class... Packs>
+struct step_of {
+  using type = not_callable;
 };
-template <class Cell, class Gates, class States, class... Units>
-struct step_result<Cell, Gates, States, pack<Units...>,
-                   std::void_t<std::enable_if_t<sizeof...(Units) == 0>,
-                               decltype(Cell::step(std::declval<Gates const&>(), std::declval<States const&>()))>> {
-  using type = decltype(Cell::step(std::declval<Gates const&>(), std::declval<States const&>()));
+template <class Cell, class... Packs>
+struct step_of<std::void_t<step_type<Cell, Packs...>>, Cell, Packs...> {
+  using type = step_type<Cell, Packs...>;
 };
-template <class Cell, class Gates, class States, class... Units>
-struct step_result<
-    Cell, Gates, States, pack<Units...>,
-    std::void_t<std::enable_if_t<sizeof...(Units) != 0>,
-                decltype(Cell::step(std::declval<Gates const&>(), std::declval<States const&>(),
-                                    std::declval<pack<Units...> const&>()))>> {
-  using type = decltype(Cell::step(std::declval<Gates const&>(), std::declval<States const&>(),
-                                   std::declval<pack<Units...> const&>()));
-};
+/// What step returns for these packs; a cell without unit parameters is not given the third.
+template <class Cell, class Gates, class States, class Units>
+struct step_result : std::conditional_t<std::is_same_v<Units, pack<>>, step_of<void, Cell, Gates, States>,
+                                        step_of<void, Cell, Gates, States, Units>> {};
 
 template <class Cell>
 struct takes_units : std::bool_constant<(unit_parameters_of<Cell>::value > 0)> {};
@@ -123,35 +120,22 @@ struct gradients_fit<Cell, gradients<Gates, States, Units>>
     : std::bool_constant<pack_size<Gates>::value == Cell::gates::count && pack_size<States>::value == Cell::states &&
                          pack_size<Units>::value == unit_parameters_of<Cell>::value> {};
 
-template <class Cell, class T, class = void>
+template <class Cell, class... Packs>
+using backward_type = decltype(Cell::backward(std::declval<Packs const&>()...));
+template <class Void, class Cell, class... Packs>
 struct backward_fits : std::false_type {};
-template <class Cell, class T>
-struct backward_fits<Cell, T,
-                     std::void_t<std::enable_if_t<!takes_units<Cell>::value>,
-                                 decltype(Cell::backward(std::declval<gate_pack<Cell, T, false> const&>(),
-                                                         std::declval<state_pack<Cell, T, false> const&>(),
-                                                         std::declval<state_pack<Cell, T, false> const&>()))>>
-    : gradients_fit<Cell, decltype(Cell::backward(std::declval<gate_pack<Cell, T, false> const&>(),
-                                                  std::declval<state_pack<Cell, T, false> const&>(),
-                                                  std::declval<state_pack<Cell, T, false> const&>()))> {};
-template <class Cell, class T, class = void>
-struct backward_with_units_fits : std::false_type {};
-template <class Cell, class T>
-struct backward_with_units_fits<
-    Cell, T,
-    std::void_t<std::enable_if_t<takes_units<Cell>::value>,
-                decltype(Cell::backward(std::declval<gate_pack<Cell, T, false> const&>(),
-                                        std::declval<state_pack<Cell, T, false> const&>(),
-                                        std::declval<unit_pack<Cell, T, false> const&>(),
-                                        std::declval<state_pack<Cell, T, false> const&>()))>>
-    : gradients_fit<Cell, decltype(Cell::backward(std::declval<gate_pack<Cell, T, false> const&>(),
-                                                  std::declval<state_pack<Cell, T, false> const&>(),
-                                                  std::declval<unit_pack<Cell, T, false> const&>(),
-                                                  std::declval<state_pack<Cell, T, false> const&>()))> {};
+template <class Cell, class... Packs>
+struct backward_fits<std::void_t<backward_type<Cell, Packs...>>, Cell, Packs...>
+    : gradients_fit<Cell, backward_type<Cell, Packs...>> {};
 
 /// Whether the cell brings its own backward.
 template <class Cell, class T>
-inline constexpr bool writes_backward = backward_fits<Cell, T>::value || backward_with_units_fits<Cell, T>::value;
+inline constexpr bool writes_backward =
+    std::conditional_t<takes_units<Cell>::value,
+                       backward_fits<void, Cell, gate_pack<Cell, T, false>, state_pack<Cell, T, false>,
+                                     unit_pack<Cell, T, false>, state_pack<Cell, T, false>>,
+                       backward_fits<void, Cell, gate_pack<Cell, T, false>, state_pack<Cell, T, false>,
+                                     state_pack<Cell, T, false>>>::value;
 
 /// Whether the cell has a member named backward at all: inheriting the name twice makes it ambiguous, if it exists.
 struct backward_name {
@@ -176,6 +160,7 @@ struct pack_of_numbers<pack<Ts...>> : std::bool_constant<(is_number<Ts> && ...)>
 template <class Cell>
 struct cell_check {
   static constexpr bool empty = std::is_empty_v<Cell>;
+  static constexpr bool not_final = !std::is_final_v<Cell>;  // names_backward inherits from it
   static constexpr bool gates() {
     if constexpr (has_gates<Cell>::value) return is_gates<typename Cell::gates>::value;
     else return false;
@@ -190,8 +175,7 @@ struct cell_check {
   }
   static constexpr bool units_not_negative() { return unit_parameters_of<Cell>::value >= 0; }
   static constexpr bool few_inputs() {
-    if constexpr (gates() && states())
-      return Cell::gates::count + Cell::states + unit_parameters_of<Cell>::value <= 32;
+    if constexpr (gates() && states()) return Cell::gates::count + Cell::states + unit_parameters_of<Cell>::value <= 32;
     else return true;
   }
   static constexpr bool counts() {
@@ -200,28 +184,29 @@ struct cell_check {
   template <bool Seeded>
   static constexpr auto step_type() {
     if constexpr (counts())
-      return std::common_type<typename step_result<Cell, gate_pack<Cell, float, Seeded>,
-                                                   state_pack<Cell, float, Seeded>,
-                                                   unit_pack<Cell, float, Seeded>>::type>{};
-    else return std::common_type<void>{};
+      return std::common_type<
+          typename step_result<Cell, gate_pack<Cell, float, Seeded>, state_pack<Cell, float, Seeded>,
+                               unit_pack<Cell, float, Seeded>>::type>{};
+    else return std::common_type<not_callable>{};
   }
   using result = typename decltype(step_type<true>())::type;
-  static constexpr bool step() { return !counts() || !std::is_void_v<result>; }
+  static constexpr bool step_is_callable = !std::is_same_v<result, not_callable>;
+  static constexpr bool step() { return !counts() || step_is_callable; }
   static constexpr bool step_returns_states() {
-    if constexpr (counts() && !std::is_void_v<result>) return pack_size<result>::value == Cell::states;
+    if constexpr (counts() && step_is_callable) return pack_size<result>::value == Cell::states;
     else return true;
   }
   static constexpr bool step_returns_numbers() {
-    if constexpr (counts() && !std::is_void_v<result>) return !step_returns_states() || pack_of_numbers<result>::value;
+    if constexpr (counts() && step_is_callable) return !step_returns_states() || pack_of_numbers<result>::value;
     else return true;
   }
   static constexpr bool backward() {
-    if constexpr (counts() && step() && step_returns_states() && step_returns_numbers())
+    if constexpr (empty && not_final && counts() && step() && step_returns_states() && step_returns_numbers())
       return !names_backward<Cell>::value || writes_backward<Cell, float>;
     else return true;
   }
   static constexpr bool value =
-      empty && counts() && step() && step_returns_states() && step_returns_numbers() && backward();
+      empty && not_final && counts() && step() && step_returns_states() && step_returns_numbers() && backward();
 };
 
 /// The plain value of an element of a step's result, which may be a dual or a constant.
@@ -360,10 +345,12 @@ template <class Cell>
 struct require_cell {
   using check = cell_check<Cell>;
   static_assert(check::empty, "rnnopt: the cell has data members; write an empty struct, all of it static");
+  static_assert(check::not_final, "rnnopt: the cell is final; write the struct without it");
   static_assert(check::gates(),
                 "rnnopt: the cell declares no gates; write using gates = rnnopt::gates<rnnopt::feed::both, ...>");
   static_assert(check::states(), "rnnopt: the cell declares no states; write static constexpr int states = 1");
-  static_assert(check::states_positive(), "rnnopt: the cell has no state; write static constexpr int states = 1 or more");
+  static_assert(check::states_positive(),
+                "rnnopt: the cell has no state; write static constexpr int states = 1 or more");
   static_assert(check::units_not_negative(),
                 "rnnopt: unit_parameters is negative; write static constexpr int unit_parameters = 0 or more");
   static_assert(check::few_inputs(),
@@ -372,12 +359,15 @@ struct require_cell {
                 "rnnopt: the cell's step cannot be called; write template <class Gates, class States> RNNOPT_HD static "
                 "auto step(Gates const&, States const&), with a third pack where it has unit_parameters");
   static_assert(check::step_returns_states(),
-                "rnnopt: step does not return one value per state; write return rnnopt::pack(h, ...) with `states` values");
-  static_assert(check::step_returns_numbers(),
-                "rnnopt: step returns something that is no number; write return rnnopt::pack(h, ...) of the numbers it computed");
-  static_assert(check::backward(),
-                "rnnopt: the cell's backward cannot be called or returns the wrong shape; write backward(gates, states, "
-                "next) (units third where it has them) returning rnnopt::gradients(pack, pack, pack), or leave it out");
+                "rnnopt: step does not return one value per state; write return rnnopt::pack(h, ...) with as many "
+                "values as states");
+  static_assert(
+      check::step_returns_numbers(),
+      "rnnopt: step returns something that is no number; write return rnnopt::pack(h, ...) of the numbers it computed");
+  static_assert(
+      check::backward(),
+      "rnnopt: the cell's backward cannot be called or returns the wrong shape; write backward(gates, states, "
+      "next) (units third where it has them) returning rnnopt::gradients(pack, pack, pack), or leave it out");
   static constexpr bool value = check::value;
 };
 

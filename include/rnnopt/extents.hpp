@@ -31,12 +31,12 @@ struct extents {
 
 /// @brief The counts of a cell as run-time numbers: all that sizes and layouts depend on.
 struct cell_shape {
-  int gates;             ///< blocks of the bias and of saved pre-activations
-  int input_gates;       ///< row blocks of W
-  int recurrent_gates;   ///< row blocks of R
-  bool same_rows;        ///< every gate is fed by both, so W and R have the same rows
-  int states;            ///< state 0 is h
-  int unit_parameters;   ///< scalars per hidden unit
+  int gates;            ///< blocks of the bias and of saved pre-activations
+  int input_gates;      ///< row blocks of W
+  int recurrent_gates;  ///< row blocks of R
+  bool same_rows;       ///< every gate is fed by both, so W and R have the same rows
+  int states;           ///< state 0 is h
+  int unit_parameters;  ///< scalars per hidden unit
 };
 
 namespace detail {

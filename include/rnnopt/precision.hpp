@@ -89,7 +89,9 @@ struct precision_check {
   static constexpr bool math = has_math<Precision>::value;
 
   static constexpr bool accumulate_is_floating() {
-    if constexpr (accumulate) return std::is_floating_point_v<typename Precision::accumulate>;
+    if constexpr (accumulate)
+      return std::is_same_v<typename Precision::accumulate, float> ||
+             std::is_same_v<typename Precision::accumulate, double>;
     else return true;
   }
   static constexpr bool storage_converts() {
@@ -121,8 +123,9 @@ struct require_precision {
                 "rnnopt::matrix_math math = rnnopt::matrix_math::exact");
   static_assert(check::accumulate_is_floating(),
                 "rnnopt: the accumulate type is not float or double; write using accumulate = float");
-  static_assert(check::storage_converts(),
-                "rnnopt: storage and accumulate do not convert into each other; write both conversions, explicit or not");
+  static_assert(
+      check::storage_converts(),
+      "rnnopt: storage and accumulate do not convert into each other; write both conversions, explicit or not");
   static_assert(check::state_converts(),
                 "rnnopt: state and accumulate do not convert into each other; write both conversions, explicit or not");
   static constexpr bool value = check::value;

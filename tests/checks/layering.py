@@ -15,7 +15,7 @@ LAYERS = [
     ["pack.hpp", "half.hpp", "precision.hpp", "gates.hpp", "math.hpp", "autodiff.hpp", "workspace.hpp"],
     ["cell.hpp", "schedule.hpp"],
     ["cells/", "schedules/"],
-    ["weights.hpp", "arguments.hpp", "buffers.hpp", "checks.hpp", "recorder.hpp", "gradient_check.hpp", "host/", "host_rnn.hpp"],
+    ["weights.hpp", "arguments.hpp", "buffers.hpp", "checks.hpp", "recorder.hpp", "schedule_check.hpp", "gradient_check.hpp", "host/", "host_rnn.hpp"],
     ["device/"],
     ["rnn.cuh"],
     ["rnnopt.cuh", "rnnopt_host.hpp"],

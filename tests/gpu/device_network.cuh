@@ -127,7 +127,7 @@ class device_network {
         dx_(host.x.size() * sizeof(storage)),
         initial_dh_(host.h.size() * sizeof(storage)),
         dweights_(host.weights.size() * sizeof(accumulate)) {
-    for (std::size_t s = 0; s < other_states; ++s) {
+    for (std::size_t s = 0; s != other_states; ++s) {
       others_[s] = guarded::of(host.others[s]);
       dothers_[s] = guarded::of(host.dothers[s]);
       final_others_[s] = guarded(host.h.size() * sizeof(state));
@@ -146,7 +146,7 @@ class device_network {
     a.initial.h = h_.template as<storage const>();
     a.y = y_.template as<storage>();
     a.final.h = final_h_.template as<storage>();
-    for (std::size_t s = 0; s < other_states; ++s) {
+    for (std::size_t s = 0; s != other_states; ++s) {
       a.initial.others[s] = others_[s].template as<state const>();
       a.final.others[s] = final_others_[s].template as<state>();
     }
@@ -164,7 +164,7 @@ class device_network {
     a.final_gradient.h = dh_.template as<storage const>();
     a.dx = dx_.template as<storage>();
     a.initial_gradient.h = initial_dh_.template as<storage>();
-    for (std::size_t s = 0; s < other_states; ++s) {
+    for (std::size_t s = 0; s != other_states; ++s) {
       a.final_gradient.others[s] = dothers_[s].template as<state const>();
       a.initial_gradient.others[s] = initial_dothers_[s].template as<state>();
     }
@@ -200,7 +200,7 @@ class device_network {
     dx_.fetch(r.dx);
     initial_dh_.fetch(r.dh);
     dweights_.fetch(r.dweights);
-    for (std::size_t s = 0; s < other_states; ++s) {
+    for (std::size_t s = 0; s != other_states; ++s) {
       final_others_[s].fetch(r.others[s]);
       initial_dothers_[s].fetch(r.dothers[s]);
     }
@@ -211,7 +211,7 @@ class device_network {
   std::vector<guarded*> written() {
     std::vector<guarded*> all{&inference_workspace_, &training_workspace_, &backward_workspace_, &reserve_, &y_,
                               &final_h_,             &dx_,                 &initial_dh_,         &dweights_};
-    for (std::size_t s = 0; s < other_states; ++s) {
+    for (std::size_t s = 0; s != other_states; ++s) {
       all.push_back(&final_others_[s]);
       all.push_back(&initial_dothers_[s]);
     }

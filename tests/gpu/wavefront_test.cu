@@ -5,9 +5,9 @@
 
 namespace rnnopt_tests {
 
-INSTANTIATE_TYPED_TEST_SUITE_P(wavefront_lstm, network, every_precision<rnnopt::lstm, rnnopt::schedules::wavefront<2>>);
-INSTANTIATE_TYPED_TEST_SUITE_P(
-    wavefront_gru, network,
-    testing::Types<network_case<rnnopt::gru, rnnopt::fp16, rnnopt::schedules::wavefront<8>>>);
+using chunks_of_two = every_precision<rnnopt::lstm, rnnopt::schedules::wavefront<2>>;
+using chunks_of_eight = testing::Types<network_case<rnnopt::gru, rnnopt::fp16, rnnopt::schedules::wavefront<8>>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(wavefront_lstm, network, chunks_of_two);
+INSTANTIATE_TYPED_TEST_SUITE_P(wavefront_gru, network, chunks_of_eight);
 
 }  // namespace rnnopt_tests

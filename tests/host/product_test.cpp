@@ -94,6 +94,13 @@ struct matrix {
   T const& at(std::int64_t i, std::int64_t j) const {
     return storage_[static_cast<std::size_t>(i * row_stride_ + j * column_stride_)];
   }
+  std::vector<double> in_double(std::int64_t rows, std::int64_t columns) const {
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < rows; ++i) {
+      for (std::int64_t j = 0; j < columns; ++j) values.push_back(static_cast<double>(at(i, j)));
+    }
+    return values;
+  }
   operand<T> view() const { return {storage_.data(), row_stride_, column_stride_}; }
 
   std::vector<T> storage_;
@@ -104,9 +111,25 @@ struct matrix {
 template <class C>
 struct output {
   output(std::int64_t rows, std::int64_t columns)
-      : columns_(columns), stride_(columns + 3), values_(static_cast<std::size_t>(rows * stride_), C(nan)) {}
+      : rows_(rows),
+        columns_(columns),
+        stride_(columns + 3),
+        values_(static_cast<std::size_t>(rows * stride_), C(nan)) {}
 
   C& at(std::int64_t i, std::int64_t j) { return values_[static_cast<std::size_t>(i * stride_ + j)]; }
+  template <class Value>
+  void fill(Value&& value) {
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      for (std::int64_t j = 0; j < columns_; ++j) at(i, j) = C(value());
+    }
+  }
+  std::vector<double> in_double() {
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < rows_; ++i) {
+      for (std::int64_t j = 0; j < columns_; ++j) values.push_back(static_cast<double>(at(i, j)));
+    }
+    return values;
+  }
   bool gaps_intact() const {
     C const untouched(nan);
     for (std::size_t i = 0; i < values_.size(); ++i) {
@@ -116,7 +139,7 @@ struct output {
     return true;
   }
 
-  std::int64_t columns_, stride_;
+  std::int64_t rows_, columns_, stride_;
   std::vector<C> values_;
 };
 
@@ -125,40 +148,63 @@ bool same_bits(std::vector<T> const& a, std::vector<T> const& b) {
   return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(T)) == 0);
 }
 
-/// One random product against loops in double, within a bound on the rounding errors.
+/// All that the check of a product needs, in row-major double: outside of templates, which are many here.
+struct product_case {
+  std::int64_t m, n, k;
+  layout a_layout, b_layout;
+  double beta;
+  std::vector<double> a, b, old, c;
+  double accumulate_epsilon, c_epsilon, c_smallest;
+
+  /// Against loops in double, within a bound on the rounding errors: of the conversion of the operands, of the sum, and
+  /// of the last rounding.
+  void check() const {
+    SCOPED_TRACE("m " + std::to_string(m) + " n " + std::to_string(n) + " k " + std::to_string(k) + " beta " +
+                 std::to_string(beta) + " layouts " + std::to_string(static_cast<int>(a_layout)) + " " +
+                 std::to_string(static_cast<int>(b_layout)));
+    for (std::int64_t i = 0; i < m; ++i) {
+      for (std::int64_t j = 0; j < n; ++j) {
+        std::size_t const index = static_cast<std::size_t>(i * n + j);
+        double expected = beta != 0 ? beta * old[index] : 0.0;
+        double magnitude = std::fabs(expected);
+        for (std::int64_t p = 0; p < k; ++p) {
+          double const term = a[static_cast<std::size_t>(i * k + p)] * b[static_cast<std::size_t>(p * n + j)];
+          expected += term;
+          magnitude += std::fabs(term);
+        }
+        double const bound = accumulate_epsilon * static_cast<double>(k + 3) * magnitude +
+                             0.5 * c_epsilon * std::fabs(expected) + 0.5 * c_smallest;
+        double const error = std::fabs(c[index] - expected);
+        ASSERT_TRUE(error <= bound * (1 + c_epsilon)) << "c[" << i << "][" << j << "] is off by " << error;
+      }
+    }
+  }
+};
+
 template <class Accumulate, class A, class B, class C>
 void check_random(seeded& source, std::int64_t m, std::int64_t n, std::int64_t k, layout a_layout, layout b_layout,
                   Accumulate beta) {
-  SCOPED_TRACE("m " + std::to_string(m) + " n " + std::to_string(n) + " k " + std::to_string(k) + " beta " +
-               std::to_string(beta) + " layouts " + std::to_string(static_cast<int>(a_layout)) +
-               std::to_string(static_cast<int>(b_layout)));
   matrix<A> const a(m, k, a_layout, [&] { return source.uniform(); });
   matrix<B> const b(k, n, b_layout, [&] { return source.uniform(); });
   output<C> c(m, n);
-  std::vector<double> before;
-  for (std::int64_t i = 0; i < m && beta != 0; ++i) {
-    for (std::int64_t j = 0; j < n; ++j) c.at(i, j) = C(source.uniform());
-  }
-  output<C> old = c;
+  if (beta != 0) c.fill([&] { return source.uniform(); });
+  std::vector<double> const old = c.in_double();
   product(m, n, k, a.view(), b.view(), c.values_.data(), c.stride_, beta);
-  ASSERT_TRUE(c.gaps_intact());
-  for (std::int64_t i = 0; i < m; ++i) {
-    for (std::int64_t j = 0; j < n; ++j) {
-      double expected = 0, magnitude = 0;
-      if (beta != 0) expected = static_cast<double>(beta) * static_cast<double>(old.at(i, j));
-      magnitude = std::fabs(expected);
-      for (std::int64_t p = 0; p < k; ++p) {
-        double const term = static_cast<double>(a.at(i, p)) * static_cast<double>(b.at(p, j));
-        expected += term;
-        magnitude += std::fabs(term);
-      }
-      // Conversion of the operands to Accumulate, the sum, the last rounding.
-      double const bound = epsilon<Accumulate>() * static_cast<double>(k + 3) * magnitude +
-                           0.5 * epsilon<C>() * std::fabs(expected) + 0.5 * smallest<C>();
-      double const error = std::fabs(static_cast<double>(c.at(i, j)) - expected);
-      ASSERT_TRUE(error <= bound * (1 + epsilon<C>())) << "c[" << i << "][" << j << "] is off by " << error;
-    }
-  }
+  EXPECT_TRUE(c.gaps_intact());
+  product_case{m,
+               n,
+               k,
+               a_layout,
+               b_layout,
+               static_cast<double>(beta),
+               a.in_double(m, k),
+               b.in_double(k, n),
+               old,
+               c.in_double(),
+               epsilon<Accumulate>(),
+               epsilon<C>(),
+               smallest<C>()}
+      .check();
 }
 
 template <class A, class B>
@@ -346,9 +392,12 @@ TEST(product, has_the_same_bits_in_one_thread_and_in_many) {
     for (layout order : layouts) {
       matrix<type> const a(m, k, order, [&] { return source.uniform(); });
       matrix<type> const b(k, n, order, [&] { return source.uniform(); });
-      output<float> many(m, n), one(m, n);
-      product(m, n, k, a.view(), b.view(), many.values_.data(), many.stride_, 0.0f);
-      in_one_thread([&] { product(m, n, k, a.view(), b.view(), one.values_.data(), one.stride_, 0.0f); });
+      output<float> many(m, n);
+      many.fill([&] { return source.uniform(); });
+      output<float> one = many;
+      float const beta = order == layout::rows ? 0.0f : 0.7f;
+      product(m, n, k, a.view(), b.view(), many.values_.data(), many.stride_, beta);
+      in_one_thread([&] { product(m, n, k, a.view(), b.view(), one.values_.data(), one.stride_, beta); });
       EXPECT_TRUE(same_bits(many.values_, one.values_)) << m << " " << n << " " << k;
     }
   };

@@ -2,18 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
-#include <random>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "../all_cells.hpp"
-#include "../host_reference.hpp"
+#include "all_cells.hpp"
+#include "host_reference.hpp"
 #include "rnnopt/half.hpp"
-#include "rnnopt/host/product.hpp"
 
 namespace {
 
@@ -38,7 +35,8 @@ TYPED_TEST(precision, fp32_is_within_its_bound_of_double) {
     host_run<TypeParam, fp64> reference(numbers.template in<fp64>());
     run.run();
     reference.run();
-    for (std::string const& failure : beyond(tolerance<fp32>(e.steps), run.out, reference.out)) ADD_FAILURE() << failure;
+    for (std::string const& failure : beyond(tolerance<fp32>(e.steps), run.out, reference.out))
+      ADD_FAILURE() << failure;
   }
 }
 
@@ -149,7 +147,8 @@ TEST(rounding, products_round_their_operands_only_where_tf32_may) {
   EXPECT_EQ(one_product<fp32>(1, above), above);
   EXPECT_EQ(one_product<tf32>(between, 1), 1);  // a tie goes to the even neighbour
   EXPECT_EQ(one_product<tf32>(1, above), 1 + std::ldexp(1, -10));
-  EXPECT_EQ(one_product<tf32>(1.5, 1 + std::ldexp(1, -10)), 1.5 * (1 + std::ldexp(1, -10)));  // the result does not round
+  EXPECT_EQ(one_product<tf32>(1.5, 1 + std::ldexp(1, -10)),
+            1.5 * (1 + std::ldexp(1, -10)));  // the result does not round
   EXPECT_EQ(one_product<fp64>(1 + std::ldexp(1, -50), 1), 1 + std::ldexp(1, -50));
 }
 TEST(rounding, sixteen_bit_outputs_round_once_from_the_float_sum) {
@@ -185,108 +184,6 @@ TEST(rounding, h_is_the_function_of_the_float_sum_not_of_the_saved_one) {
     told_apart += expected.bits != of_saved.bits ? 1 : 0;
   }
   EXPECT_GT(told_apart, 10);
-}
-
-// The 16-bit types: every pattern, and rounding against the two neighbours.
-template <class T>
-void check_sixteen_bits(T (*from_bits)(std::uint16_t)) {
-  for (unsigned bits = 0; bits < 0x10000; ++bits) {
-    T const value = from_bits(static_cast<std::uint16_t>(bits));
-    double const number = static_cast<double>(value);
-    ASSERT_EQ(double(static_cast<float>(value)) == number, !std::isnan(number));
-    if (std::isnan(number)) {
-      ASSERT_EQ(T(number).bits, 0x7fff);
-      continue;
-    }
-    ASSERT_EQ(T(number).bits, bits);
-    ASSERT_EQ(T(static_cast<float>(number)).bits, bits);
-    if ((bits & 0x7fff) == 0 || std::isinf(number)) continue;
-    // Towards the neighbour of smaller size: halfway goes to the even one, a hair off halfway to the nearer one.
-    T const smaller = from_bits(static_cast<std::uint16_t>(bits - 1));
-    double const low = static_cast<double>(smaller), middle = (low + number) / 2;
-    ASSERT_EQ(T(middle).bits, (bits & 1) != 0 ? bits - 1 : bits);
-    ASSERT_EQ(T(std::nextafter(middle, low)).bits, bits - 1);
-    ASSERT_EQ(T(std::nextafter(middle, number)).bits, bits);
-    float const single = static_cast<float>(middle);  // exact
-    ASSERT_EQ(T(single).bits, (bits & 1) != 0 ? bits - 1 : bits);
-    ASSERT_EQ(T(std::nextafter(single, static_cast<float>(low))).bits, bits - 1);
-    ASSERT_EQ(T(std::nextafter(single, static_cast<float>(number))).bits, bits);
-  }
-}
-TEST(half, rounds_to_nearest_even_everywhere) {
-  check_sixteen_bits<rnnopt::half>([](std::uint16_t bits) {
-    rnnopt::half value;
-    value.bits = bits;
-    return value;
-  });
-  EXPECT_EQ(rnnopt::half(65519.996F).bits, 0x7bff);
-  EXPECT_EQ(rnnopt::half(65520.0F).bits, 0x7c00);
-  EXPECT_EQ(rnnopt::half(-1e30F).bits, 0xfc00);
-  EXPECT_EQ(float(rnnopt::half(1.5F)), 1.5F);
-  EXPECT_EQ(rnnopt::half(1.5F).bits, 0x3e00);
-}
-TEST(bfloat16, rounds_to_nearest_even_everywhere) {
-  check_sixteen_bits<rnnopt::bfloat16>([](std::uint16_t bits) {
-    rnnopt::bfloat16 value;
-    value.bits = bits;
-    return value;
-  });
-  EXPECT_EQ(rnnopt::bfloat16(3.4e38F).bits, 0x7f80);
-  EXPECT_EQ(rnnopt::bfloat16(1.5F).bits, 0x3fc0);
-}
-TEST(tf32, rounds_to_ten_bits) {
-  EXPECT_EQ(rnnopt::round_to_tf32(1 + std::ldexp(1.0F, -11)), 1);
-  EXPECT_EQ(rnnopt::round_to_tf32(1 + 3 * std::ldexp(1.0F, -11)), 1 + std::ldexp(1.0F, -9));
-  EXPECT_EQ(rnnopt::round_to_tf32(std::nextafter(1 + std::ldexp(1.0F, -11), 2.0F)), 1 + std::ldexp(1.0F, -10));
-  EXPECT_EQ(rnnopt::round_to_tf32(-1 - std::ldexp(1.0F, -11)), -1);
-  EXPECT_TRUE(std::isnan(rnnopt::round_to_tf32(std::numeric_limits<float>::quiet_NaN())));
-  EXPECT_TRUE(std::isinf(rnnopt::round_to_tf32(std::numeric_limits<float>::infinity())));
-}
-
-/// The product against a plain triple loop in double.
-template <bool RoundToTf32, class Accumulate, class T>
-void check_product(double bound) {
-  std::uint64_t const seed = fresh_seed();
-  SCOPED_TRACE("RNNOPT_TEST_SEED=" + std::to_string(seed));
-  std::mt19937_64 generator(seed);
-  std::normal_distribution<double> normal;
-  std::int64_t const sizes[] = {0, 1, 2, 5, 7, 16, 31, 33, 64, 130, 300};
-  auto const pick = [&] { return sizes[generator() % (sizeof sizes / sizeof sizes[0])]; };
-  for (int repeat = 0; repeat < 60; ++repeat) {
-    std::int64_t const m = pick(), n = pick(), k = pick();
-    bool const a_columns = generator() % 2 != 0, b_columns = generator() % 2 != 0;
-    Accumulate const beta = repeat % 3 == 0 ? 0 : repeat % 3 == 1 ? 1 : Accumulate(0.5);
-    std::vector<T> a(std::size_t(m * k)), b(std::size_t(k * n));
-    std::vector<Accumulate> c(std::size_t(m * (n + 3)), Accumulate(7));
-    for (auto& value : a) value = T(normal(generator));
-    for (auto& value : b) value = T(normal(generator));
-    auto const fill = beta == 0 ? std::numeric_limits<Accumulate>::quiet_NaN() : Accumulate(2);
-    for (std::int64_t i = 0; i < m; ++i) std::fill_n(c.begin() + i * (n + 3), n, fill);
-    rnnopt::detail::operand<T> const left{a.data(), a_columns ? 1 : k, a_columns ? m : 1};
-    rnnopt::detail::operand<T> const right{b.data(), b_columns ? 1 : n, b_columns ? k : 1};
-    rnnopt::detail::product<RoundToTf32>(m, n, k, left, right, c.data(), n + 3, beta);
-    auto const rounded = [](T value) {
-      return RoundToTf32 ? double(rnnopt::round_to_tf32(static_cast<float>(value))) : static_cast<double>(value);
-    };
-    for (std::int64_t i = 0; i < m; ++i)
-      for (std::int64_t j = 0; j < n + 3; ++j) {
-        double want = j < n ? 2 * double(beta) : 7, size = 1;
-        for (std::int64_t p = 0; j < n && p < k; ++p) {
-          double const term = rounded(left.data[i * left.row_stride + p * left.column_stride]) *
-                              rounded(right.data[p * right.row_stride + j * right.column_stride]);
-          want += term, size += std::abs(term);
-        }
-        ASSERT_NEAR(double(c[std::size_t(i * (n + 3) + j)]), want, bound * size)
-            << m << " x " << n << " x " << k << ", beta " << beta << " at " << i << ", " << j;
-      }
-  }
-}
-TEST(product, is_the_sum_of_products) {
-  check_product<false, double, double>(1e-14);
-  check_product<false, float, float>(2e-6);
-  check_product<true, float, float>(2e-6);
-  check_product<false, float, rnnopt::half>(2e-6);
-  check_product<false, float, rnnopt::bfloat16>(2e-6);
 }
 
 }  // namespace

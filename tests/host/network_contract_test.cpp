@@ -8,8 +8,8 @@
 
 #include <gtest/gtest.h>
 
-#include "../all_cells.hpp"
-#include "../host_reference.hpp"
+#include "all_cells.hpp"
+#include "host_reference.hpp"
 
 namespace {
 
@@ -34,8 +34,8 @@ struct network : testing::Test {
   /// Calls test(numbers) for several networks, each with and without lengths.
   template <class Test>
   void on_networks(Test const& test) {
-    for (extents const& e : {extents{1, 4, 6, 3, 5, 1}, extents{2, 4, 6, 3, 5, 2}, extents{3, 3, 33, 5, 7, 1},
-                             extents{2, 1, 1, 1, 3, 2}})
+    for (extents const& e :
+         {extents{1, 4, 6, 3, 5, 1}, extents{2, 4, 6, 3, 5, 2}, extents{3, 3, 33, 5, 7, 1}, extents{2, 1, 1, 1, 3, 2}})
       for (bool const lengths : {false, true}) {
         typename Subject::numbers numbers(e);
         if (lengths) numbers.draw_lengths();
@@ -76,7 +76,8 @@ TYPED_TEST(network, results_do_not_depend_on_what_memory_held) {
   this->on_networks([](auto const& numbers) {
     typename TypeParam::run poisoned(numbers), zeroed(numbers);
     auto const zero = [](rnnopt::memory const& m) { std::memset(m.data, 0, m.bytes); };
-    for (auto* memory : {&zeroed.training_workspace, &zeroed.backward_workspace, &zeroed.reserve}) zero(memory->memory());
+    for (auto* memory : {&zeroed.training_workspace, &zeroed.backward_workspace, &zeroed.reserve})
+      zero(memory->memory());
     zeroed.out.for_each(zeroed.out, [](std::string const&, auto const& values, auto const&) {
       std::memset(const_cast<void*>(static_cast<void const*>(values.data())), 0, values.size() * sizeof values[0]);
     });
@@ -198,7 +199,9 @@ TYPED_TEST(network, every_subset_of_gradients_equals_the_full_run) {
         auto& line = some.gradients[std::size_t(i)];
         auto const take = [&](unsigned bit, auto*& pointer, std::int64_t from, std::int64_t to) {
           if ((wanted & bit) == 0) pointer = nullptr;
-          else std::copy(full.out.dweights.begin() + from, full.out.dweights.begin() + to, expected.dweights.begin() + from);
+          else
+            std::copy(full.out.dweights.begin() + from, full.out.dweights.begin() + to,
+                      expected.dweights.begin() + from);
         };
         take(4U, line.input, o.input, o.recurrent);
         take(8U, line.recurrent, o.recurrent, o.bias);
@@ -206,7 +209,8 @@ TYPED_TEST(network, every_subset_of_gradients_equals_the_full_run) {
         take(32U, line.units, o.units, o.end);
       }
       some.net.backward(b);
-      for (std::string const& failure : different_bits(some.out, expected)) ADD_FAILURE() << failure << ", subset " << wanted;
+      for (std::string const& failure : different_bits(some.out, expected))
+        ADD_FAILURE() << failure << ", subset " << wanted;
     }
   });
 }

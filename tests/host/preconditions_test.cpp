@@ -1,4 +1,4 @@
-#include "../preconditions.hpp"
+#include "preconditions.hpp"
 
 #include <algorithm>
 #include <cstdio>

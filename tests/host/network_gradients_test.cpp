@@ -5,8 +5,8 @@
 
 #include <gtest/gtest.h>
 
-#include "../all_cells.hpp"
-#include "../host_reference.hpp"
+#include "all_cells.hpp"
+#include "host_reference.hpp"
 
 namespace {
 
@@ -69,9 +69,8 @@ class gradients_of : public host_run<Cell, rnnopt::fp64> {
 
 template <class Cell>
 struct network_gradient : testing::Test {};
-using every_cell =
-    testing::Types<rnnopt::lstm, rnnopt::gru, vanilla_tanh, vanilla_relu, cells::minimal_gated_unit,
-                   cells::peephole_lstm, cells::coupled_lstm, cells::indrnn, cells::slstm>;
+using every_cell = testing::Types<rnnopt::lstm, rnnopt::gru, vanilla_tanh, vanilla_relu, cells::minimal_gated_unit,
+                                  cells::peephole_lstm, cells::coupled_lstm, cells::indrnn, cells::slstm>;
 TYPED_TEST_SUITE(network_gradient, every_cell);
 
 TYPED_TEST(network_gradient, is_that_of_the_forward_run) {

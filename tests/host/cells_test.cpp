@@ -9,8 +9,8 @@
 
 #include <gtest/gtest.h>
 
-#include "../all_cells.hpp"
-#include "../random_network.hpp"
+#include "all_cells.hpp"
+#include "random_network.hpp"
 #include "rnnopt/gradient_check.hpp"
 #include "rnnopt/host_rnn.hpp"
 #include "rnnopt/schedules/stepwise.hpp"
@@ -60,10 +60,10 @@ numbers slstm_formula(numbers const& a, numbers const& s, numbers const&) {
 
 template <class Cell>
 struct expectation;
-#define EXPECTATION(cell, function)              \
-  template <>                                    \
-  struct expectation<cell> {                     \
-    static formula get() { return function; }    \
+#define EXPECTATION(cell, function)           \
+  template <>                                 \
+  struct expectation<cell> {                  \
+    static formula get() { return function; } \
   }
 EXPECTATION(rnnopt::lstm, lstm_formula);
 EXPECTATION(rnnopt::gru, gru_formula);
@@ -78,9 +78,8 @@ EXPECTATION(cells::slstm, slstm_formula);
 
 template <class Cell>
 struct cell : testing::Test {};
-using every_cell =
-    testing::Types<rnnopt::lstm, rnnopt::gru, vanilla_tanh, vanilla_relu, cells::minimal_gated_unit,
-                   cells::peephole_lstm, cells::coupled_lstm, cells::indrnn, cells::slstm>;
+using every_cell = testing::Types<rnnopt::lstm, rnnopt::gru, vanilla_tanh, vanilla_relu, cells::minimal_gated_unit,
+                                  cells::peephole_lstm, cells::coupled_lstm, cells::indrnn, cells::slstm>;
 TYPED_TEST_SUITE(cell, every_cell);
 
 /// The step at random points, with states that the cell reaches.
@@ -99,8 +98,9 @@ void compare_step(double bound) {
     for (T& unit : in.units) unit = T(0.5 * normal(generator));
     T next[Cell::states];
     rnnopt::detail::host_step<Cell>(in, next);
-    numbers const want = expected({std::begin(in.gates), std::end(in.gates)}, {std::begin(in.states), std::end(in.states)},
-                                  {std::begin(in.units), std::end(in.units)});
+    numbers const want =
+        expected({std::begin(in.gates), std::end(in.gates)}, {std::begin(in.states), std::end(in.states)},
+                 {std::begin(in.units), std::end(in.units)});
     ASSERT_EQ(want.size(), std::size_t(Cell::states));
     for (int s = 0; s < Cell::states; ++s)
       ASSERT_LE(std::abs(double(next[s]) - want[std::size_t(s)]), bound * std::fmax(1, std::abs(want[std::size_t(s)])))

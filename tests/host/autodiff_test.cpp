@@ -12,7 +12,7 @@
 
 #include <gtest/gtest.h>
 
-#include "../random_network.hpp"
+#include "random_network.hpp"
 #include "rnnopt/autodiff.hpp"
 #include "rnnopt/math.hpp"
 #include "rnnopt/pack.hpp"
@@ -101,7 +101,8 @@ TEST(dual, functions_and_their_slopes) {
       {"sqrt", [](double x) { return std::sqrt(x); }, [](auto const& x) { return sqrt(x); }, 0.1, 4},
       {"tanh", [](double x) { return std::tanh(x); }, [](auto const& x) { return tanh(x); }, -3, 3},
       {"sigmoid", [](double x) { return 1 / (1 + std::exp(-x)); }, [](auto const& x) { return sigmoid(x); }, -5, 5},
-      {"softplus", [](double x) { return std::log(1 + std::exp(x)); }, [](auto const& x) { return softplus(x); }, -5, 5},
+      {"softplus", [](double x) { return std::log(1 + std::exp(x)); }, [](auto const& x) { return softplus(x); }, -5,
+       5},
       {"relu above", [](double x) { return x; }, [](auto const& x) { return relu(x); }, 0.01, 3},
       {"relu below", [](double) { return 0.0; }, [](auto const& x) { return relu(x); }, -3, -0.01},
       {"abs above", [](double x) { return x; }, [](auto const& x) { return abs(x); }, 0.01, 3},

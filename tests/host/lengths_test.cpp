@@ -10,8 +10,8 @@
 
 #include <gtest/gtest.h>
 
-#include "../all_cells.hpp"
-#include "../host_reference.hpp"
+#include "all_cells.hpp"
+#include "host_reference.hpp"
 
 namespace {
 
@@ -39,7 +39,8 @@ struct lengths : testing::Test {
     for (std::int64_t layers : {1, 2})
       for (std::int64_t directions : {1, 2})
         for (auto const& pattern : patterns) {
-          numbers n(pattern.empty() ? extents{layers, 3, 33, 6, 7, directions} : extents{layers, 4, 6, 3, 5, directions});
+          numbers n(pattern.empty() ? extents{layers, 3, 33, 6, 7, directions}
+                                    : extents{layers, 4, 6, 3, 5, directions});
           if (pattern.empty()) n.draw_lengths();
           else n.lengths = pattern;
           std::string text;

@@ -7,8 +7,8 @@
 
 #include <gtest/gtest.h>
 
-#include "../all_cells.hpp"
-#include "../host_reference.hpp"
+#include "all_cells.hpp"
+#include "host_reference.hpp"
 
 namespace {
 
@@ -42,21 +42,21 @@ struct counts {
 template <class Cell>
 counts const counts_of{};
 template <>
-counts const counts_of<rnnopt::lstm>{4, 4, 4, 2, 0};
+counts counts_of<rnnopt::lstm> const {4, 4, 4, 2, 0};
 template <>
-counts const counts_of<rnnopt::gru>{3, 3, 4, 1, 0};
+counts counts_of<rnnopt::gru> const {3, 3, 4, 1, 0};
 template <>
-counts const counts_of<vanilla_relu>{1, 1, 1, 1, 0};
+counts counts_of<vanilla_relu> const {1, 1, 1, 1, 0};
 template <>
-counts const counts_of<cells::minimal_gated_unit>{2, 2, 3, 1, 0};
+counts counts_of<cells::minimal_gated_unit> const {2, 2, 3, 1, 0};
 template <>
-counts const counts_of<cells::peephole_lstm>{4, 4, 4, 2, 3};
+counts counts_of<cells::peephole_lstm> const {4, 4, 4, 2, 3};
 template <>
-counts const counts_of<cells::coupled_lstm>{3, 3, 3, 2, 0};
+counts counts_of<cells::coupled_lstm> const {3, 3, 3, 2, 0};
 template <>
-counts const counts_of<cells::indrnn>{1, 0, 1, 1, 1};
+counts counts_of<cells::indrnn> const {1, 0, 1, 1, 1};
 template <>
-counts const counts_of<cells::slstm>{4, 4, 4, 4, 0};
+counts counts_of<cells::slstm> const {4, 4, 4, 4, 0};
 
 template <class Cell>
 struct layout : testing::Test {};
@@ -64,7 +64,7 @@ using every_cell = testing::Types<rnnopt::lstm, rnnopt::gru, vanilla_relu, cells
                                   cells::peephole_lstm, cells::coupled_lstm, cells::indrnn, cells::slstm>;
 TYPED_TEST_SUITE(layout, every_cell);
 
-std::vector<extents> const shapes = {{1, 1, 1, 1, 1, 1},  {1, 4, 6, 3, 5, 1},    {2, 3, 33, 5, 7, 2},
+std::vector<extents> const shapes = {{1, 1, 1, 1, 1, 1},      {1, 4, 6, 3, 5, 1}, {2, 3, 33, 5, 7, 2},
                                      {3, 96, 512, 64, 20, 1}, {2, 4, 6, 0, 5, 2}, {2, 4, 6, 3, 0, 1}};
 
 TYPED_TEST(layout, weights_are_line_after_line_without_gaps) {
@@ -77,7 +77,8 @@ TYPED_TEST(layout, weights_are_line_after_line_without_gaps) {
     ASSERT_EQ(std::int64_t(bound.size()), e.layers * e.directions);
     for (std::int64_t layer = 0; layer < e.layers; ++layer)
       for (std::int64_t direction = 0; direction < e.directions; ++direction) {
-        std::int64_t const inputs = layer == 0 ? e.input : e.directions * e.hidden, i = layer * e.directions + direction;
+        std::int64_t const inputs = layer == 0 ? e.input : e.directions * e.hidden,
+                           i = layer * e.directions + direction;
         EXPECT_EQ(layout.line(i).input, at);
         EXPECT_EQ(layout.line(i).recurrent, at += c.input * e.hidden * inputs);
         EXPECT_EQ(layout.line(i).bias, at += c.recurrent * e.hidden * e.hidden);
@@ -107,16 +108,16 @@ void check_sizes(std::int64_t storage, std::int64_t accumulate, std::int64_t sta
     std::int64_t const reserve = up(lines * (e.steps + 1) * plane * storage) +
                                  others * up(lines * (e.steps + 1) * plane * state) +
                                  up(lines * e.steps * plane * c.gates * storage);
-    std::int64_t const training = up(e.directions * e.steps * plane * c.input * accumulate) +
-                                  up(lines * plane * c.recurrent * accumulate);
+    std::int64_t const training =
+        up(e.directions * e.steps * plane * c.input * accumulate) + up(lines * plane * c.recurrent * accumulate);
     std::int64_t const inference =
         training + up(lines * (e.steps + 1) * plane * storage) + others * up(lines * plane * state);
     bool const one_buffer = c.input == c.gates && c.recurrent == c.gates;
-    std::int64_t const backward =
-        up(lines * e.steps * plane * c.input * storage) +
-        (one_buffer ? 0 : up(lines * e.steps * plane * c.recurrent * storage)) +
-        up(lines * c.states * plane * accumulate) + up(lines * plane * accumulate) +
-        up(lines * c.units * plane * accumulate) + up((e.layers - 1) * e.steps * plane * e.directions * storage);
+    std::int64_t const backward = up(lines * e.steps * plane * c.input * storage) +
+                                  (one_buffer ? 0 : up(lines * e.steps * plane * c.recurrent * storage)) +
+                                  up(lines * c.states * plane * accumulate) + up(lines * plane * accumulate) +
+                                  up(lines * c.units * plane * accumulate) +
+                                  up((e.layers - 1) * e.steps * plane * e.directions * storage);
     EXPECT_EQ(std::int64_t(net.reserve_bytes()), reserve);
     EXPECT_EQ(std::int64_t(net.workspace_bytes(rnnopt::pass::training)), training);
     EXPECT_EQ(std::int64_t(net.workspace_bytes(rnnopt::pass::inference)), inference);

@@ -1,0 +1,5 @@
+// expect: ok
+
+#include "rnnopt/gates.hpp"
+
+static_assert(rnnopt::gates<rnnopt::feed::both, rnnopt::feed::input>::count == 2);

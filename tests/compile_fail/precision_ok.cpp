@@ -1,0 +1,14 @@
+// expect: ok
+
+#include "rnnopt/cells/lstm.hpp"
+#include "rnnopt/host_rnn.hpp"
+#include "rnnopt/schedules/stepwise.hpp"
+
+struct my_precision {
+  using storage = rnnopt::half;
+  using accumulate = double;
+  using state = rnnopt::bfloat16;
+  static constexpr rnnopt::matrix_math math = rnnopt::matrix_math::exact;
+};
+
+template class rnnopt::host_rnn<rnnopt::lstm, my_precision, rnnopt::schedules::stepwise>;

@@ -1,0 +1,12 @@
+// expect: rnnopt: the schedule's backward cannot be called; write template <class Sink> static void backward(rnnopt::network const&, rnnopt::gradient_request, Sink&)
+
+#include "rnnopt/cells/lstm.hpp"
+#include "rnnopt/host_rnn.hpp"
+
+struct my_schedule {
+  static std::int64_t concurrent_layers(rnnopt::network const&) { return 1; }
+  template <class Sink>
+  static void forward(rnnopt::network const&, Sink&) {}
+};
+
+template class rnnopt::host_rnn<rnnopt::lstm, rnnopt::fp32, my_schedule>;
