@@ -79,7 +79,7 @@ struct host_run {
     backward.final_gradient.h = in.dh.data();
     backward.dx = out.dx.data();
     backward.initial_gradient.h = out.dh.data();
-    for (std::size_t s = 0; s < in.other_states; ++s) {
+    for (std::size_t s = 0; s != in.other_states; ++s) {
       forward.initial.others[s] = in.others[s].data();
       forward.final.others[s] = out.others[s].data();
       backward.final_gradient.others[s] = in.dothers[s].data();
@@ -102,10 +102,12 @@ struct host_run {
     forward.workspace = training_workspace.memory();
     net.forward_training(forward);
   }
+  void backpropagate() { net.backward(backward); }
+
   /// Training forward and all of backward.
   host_run& run() {
     train();
-    net.backward(backward);
+    backpropagate();
     return *this;
   }
   bool guards_are_intact() const {
@@ -113,5 +115,11 @@ struct host_run {
            backward_workspace.guard_is_intact() && reserve.guard_is_intact();
   }
 };
+
+/// What training forward and backward give on the host.
+template <class Schedule, class Cell, class Precision>
+results<Cell, Precision> host_results(random_network<Cell, Precision> const& network) {
+  return host_run<Cell, Precision, Schedule>(network).run().out;
+}
 
 }  // namespace rnnopt_tests

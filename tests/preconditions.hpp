@@ -323,6 +323,12 @@ class bad_calls {
                     [&](std::ptrdiff_t shift, bool null, std::size_t size) {
                       a.reserve = {null ? nullptr : static_cast<char*>(reserve_) + shift, size};
                     });
+    bad(c, errc::overlapping, "x and y overlap (give each its own buffer)", [&] { a.y = const_cast<float*>(a.x); });
+    bad(c, errc::overlapping, "y and workspace overlap (give each its own buffer)",
+        [&] { a.y = static_cast<float*>(a.workspace.data); });
+    if (c == call::forward_training)
+      bad(c, errc::overlapping, "workspace and reserve overlap (give each its own buffer)",
+          [&] { a.reserve.data = a.workspace.data; });
     length_cases(c, a.lengths);
   }
 
@@ -355,6 +361,10 @@ class bad_calls {
                   [&](std::ptrdiff_t shift, bool null, std::size_t size) {
                     a.reserve = {null ? nullptr : static_cast<char*>(reserve_) + shift, size};
                   });
+    bad(c, errc::overlapping, "dy and dx overlap (give each its own buffer)", [&] { a.dx = const_cast<float*>(a.dy); });
+    bad(c, errc::overlapping, "x and dx overlap (give each its own buffer)", [&] { a.dx = const_cast<float*>(a.x); });
+    bad(c, errc::overlapping, "workspace and reserve overlap (give each its own buffer)",
+        [&] { a.reserve.data = a.workspace.data; });
     length_cases(c, a.lengths);
   }
 

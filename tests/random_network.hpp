@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cells/indrnn.hpp"
+#include "cells/slstm.hpp"
 #include "rnnopt/arguments.hpp"
 #include "rnnopt/cells/vanilla.hpp"
 #include "rnnopt/extents.hpp"
@@ -40,6 +41,12 @@ template <>
 inline constexpr bool has_kink<rnnopt::vanilla<rnnopt::activations::relu>> = true;
 template <>
 inline constexpr bool has_kink<cells::indrnn> = true;
+/// Whether that is so for the other states only, as for the stabiliser of sLSTM, which is a maximum over all steps
+/// while h does not depend on it. Nothing comes in through the final ones of such cells.
+template <class Cell>
+inline constexpr bool other_states_have_kinks = false;
+template <>
+inline constexpr bool other_states_have_kinks<cells::slstm> = true;
 
 /// Everything a run reads, in host memory. The same seed and extents give the same numbers in every precision, up to
 /// its rounding.
@@ -62,10 +69,11 @@ struct random_network {
   std::vector<std::int32_t> lengths;  // [batch]; empty: every row has all steps
 
   explicit random_network(rnnopt::extents const& extents, std::uint64_t network_seed = fresh_seed(),
-                          bool stay_off_kinks = has_kink<Cell>)
+                          bool stay_off_kinks = true)
       : e(extents), seed(network_seed), layout(extents) {
     std::mt19937_64 generator(seed);
     std::normal_distribution<double> normal;
+    bool const on_a_side = stay_off_kinks && has_kink<Cell>;
     auto const draw = [&](auto& into, std::int64_t count, double scale) {
       into.resize(static_cast<std::size_t>(count));
       for (auto& value : into) value = static_cast<std::decay_t<decltype(value)>>(scale * normal(generator));
@@ -77,17 +85,17 @@ struct random_network {
     for (std::int64_t i = 0; i < e.lines(); ++i) {
       auto const& line = layout.line(i);
       double const inputs = static_cast<double>(e.input_of(i / e.directions)), hidden = static_cast<double>(e.hidden);
-      scale(line.input, line.recurrent, (stay_off_kinks && i >= e.directions ? 0.1 : 0.7) / std::sqrt(inputs));
-      scale(line.recurrent, line.bias, (stay_off_kinks ? 0.15 : 0.7) / std::sqrt(hidden));
-      scale(line.bias, line.units, stay_off_kinks ? 0 : 0.3, stay_off_kinks ? 8 : 0);
-      scale(line.units, line.end, 0.4, 0, stay_off_kinks ? 0.5 : 0.9);
+      scale(line.input, line.recurrent, (on_a_side && i >= e.directions ? 0.1 : 0.7) / std::sqrt(inputs));
+      scale(line.recurrent, line.bias, (on_a_side ? 0.15 : 0.7) / std::sqrt(hidden));
+      scale(line.bias, line.units, on_a_side ? 0 : 0.3, on_a_side ? 8 : 0);
+      scale(line.units, line.end, 0.4, 0, on_a_side ? 0.5 : 0.9);
     }
     h.resize(static_cast<std::size_t>(plane));
     for (auto& other : others) other.resize(h.size());
     for (std::size_t i = 0; i < h.size(); ++i) draw_states(i, generator);
     draw(dy, e.steps * e.batch * e.directions * e.hidden, 1);
     draw(dh, plane, 1);
-    for (auto& other : dothers) draw(other, plane, 1);
+    for (auto& other : dothers) draw(other, plane, stay_off_kinks && other_states_have_kinks<Cell> ? 0 : 1);
   }
 
   /// Gives every row a length of its own, unsorted, with zeros and full ones among them.

@@ -10,15 +10,17 @@
 #include "rnnopt/weights.hpp"
 
 /// What a run takes: plain pointers, the same for the GPU (device memory) and for the host executor (host memory).
-/// Arrays of line_weights are read on the host during the call only.
+/// Arrays of line_weights are read on the host during the call only. Buffers must not overlap, except that final states
+/// may be written over initial ones and gradients of the initial states over those of the final ones.
 
 namespace rnnopt {
 
 /// @brief One pointer per state of the cell; each may be null.
 template <class H, class Other, int States>
 struct state_pointers {
-  H* h = nullptr;                            ///< state 0, [lines, batch, hidden]
-  std::array<Other*, States - 1> others{};   ///< state s at others[s - 1], [lines, batch, hidden]; c of an LSTM is others[0]
+  H* h = nullptr;  ///< state 0, [lines, batch, hidden]
+  std::array<Other*, States - 1>
+      others{};  ///< state s at others[s - 1], [lines, batch, hidden]; c of an LSTM is others[0]
 };
 
 /// @brief Caller-owned scratch memory, 16-byte aligned.
@@ -46,14 +48,14 @@ struct forward_arguments {
   using storage = typename Precision::storage;
   using state = typename Precision::state;
 
-  storage const* x = nullptr;                                     ///< [steps, batch, input]
-  line_weights<storage const> const* weights = nullptr;           ///< host array of `lines` entries
+  storage const* x = nullptr;                                        ///< [steps, batch, input]
+  line_weights<storage const> const* weights = nullptr;              ///< host array of `lines` entries
   state_pointers<storage const, state const, Cell::states> initial;  ///< null: zeros
-  storage* y = nullptr;                                           ///< [steps, batch, directions * hidden]; null: not wanted
-  state_pointers<storage, state, Cell::states> final;             ///< states after the last step; null: not wanted
-  std::int32_t const* lengths = nullptr;                          ///< [batch], steps of each row, 0 allowed; null: all `steps`
-  memory workspace;                                               ///< at least workspace_bytes of the pass
-  memory reserve;                                                 ///< training only: at least reserve_bytes
+  storage* y = nullptr;                                ///< [steps, batch, directions * hidden]; null: not wanted
+  state_pointers<storage, state, Cell::states> final;  ///< states after the last step; null: not wanted
+  std::int32_t const* lengths = nullptr;               ///< [batch], steps of each row, 0 allowed; null: all `steps`
+  memory workspace;                                    ///< at least workspace_bytes of the pass
+  memory reserve;                                      ///< training only: at least reserve_bytes
 };
 
 /// @brief Arguments of a backward run, of its data pass and of its weight pass alike.
@@ -70,12 +72,13 @@ struct backward_arguments {
   std::int32_t const* lengths = nullptr;                 ///< as in forward
   storage const* dy = nullptr;                           ///< [steps, batch, directions * hidden]; null: zeros
   state_pointers<storage const, state const, Cell::states> final_gradient;  ///< null: zeros
-  storage* dx = nullptr;                                 ///< [steps, batch, input]; null: not wanted
-  state_pointers<storage, state, Cell::states> initial_gradient;  ///< null: not wanted
-  line_weights<accumulate> const* gradients = nullptr;   ///< host array of `lines` entries; null, as any pointer in it: not wanted
-  gradient_mode mode = gradient_mode::overwrite;         ///< of `gradients`
-  memory workspace;                                      ///< at least workspace_bytes(pass::backward)
-  const_memory reserve;                                  ///< as the training forward left it; never written
+  storage* dx = nullptr;                                                    ///< [steps, batch, input]; null: not wanted
+  state_pointers<storage, state, Cell::states> initial_gradient;            ///< null: not wanted
+  line_weights<accumulate> const* gradients =
+      nullptr;  ///< host array of `lines` entries; null, as any pointer in it: not wanted
+  gradient_mode mode = gradient_mode::overwrite;  ///< of `gradients`
+  memory workspace;                               ///< at least workspace_bytes(pass::backward)
+  const_memory reserve;                           ///< as the training forward left it; never written
 };
 
 }  // namespace rnnopt

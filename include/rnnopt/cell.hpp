@@ -112,13 +112,21 @@ struct pack_size : std::integral_constant<int, -1> {};
 template <class... Ts>
 struct pack_size<pack<Ts...>> : std::integral_constant<int, static_cast<int>(sizeof...(Ts))> {};
 
-/// Whether `Result` is rnnopt::gradients with as many elements as the cell has gates, states and unit parameters.
+template <class T>
+inline constexpr bool is_number = std::is_arithmetic_v<T> || is_dual<T>::value;
+template <class T>
+struct pack_of_numbers : std::false_type {};
+template <class... Ts>
+struct pack_of_numbers<pack<Ts...>> : std::bool_constant<(is_number<Ts> && ...)> {};
+
+/// Whether `Result` is rnnopt::gradients of as many numbers as the cell has gates, states and unit parameters.
 template <class Cell, class Result>
 struct gradients_fit : std::false_type {};
 template <class Cell, class Gates, class States, class Units>
 struct gradients_fit<Cell, gradients<Gates, States, Units>>
     : std::bool_constant<pack_size<Gates>::value == Cell::gates::count && pack_size<States>::value == Cell::states &&
-                         pack_size<Units>::value == unit_parameters_of<Cell>::value> {};
+                         pack_size<Units>::value == unit_parameters_of<Cell>::value && pack_of_numbers<Gates>::value &&
+                         pack_of_numbers<States>::value && pack_of_numbers<Units>::value> {};
 
 template <class Cell, class... Packs>
 using backward_type = decltype(Cell::backward(std::declval<Packs const&>()...));
@@ -147,13 +155,6 @@ template <class Cell, class = void>
 struct names_backward : std::true_type {};
 template <class Cell>
 struct names_backward<Cell, std::void_t<decltype(&backward_probe<Cell>::backward)>> : std::false_type {};
-
-template <class T>
-inline constexpr bool is_number = std::is_arithmetic_v<T> || is_dual<T>::value;
-template <class T>
-struct pack_of_numbers : std::false_type {};
-template <class... Ts>
-struct pack_of_numbers<pack<Ts...>> : std::bool_constant<(is_number<Ts> && ...)> {};
 
 /// Whether every requirement on a cell holds; the public classes turn each into one named static_assert. A later
 /// requirement counts as met while an earlier one that it needs is not, so that one mistake gives one message.

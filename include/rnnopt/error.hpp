@@ -7,22 +7,23 @@ namespace rnnopt {
 
 /// @brief Names every precondition that the library checks before it launches anything.
 enum class errc {
-  extent_not_positive,     ///< layers, input or hidden is below one
-  extent_negative,         ///< batch or steps is below zero
-  directions_unknown,      ///< directions is neither 1 nor 2
-  extent_too_large,        ///< one extent is beyond what a kernel or a product can index
-  size_overflow,           ///< a size in bytes or elements does not fit in 64 bits
-  null_pointer,            ///< a required pointer is null
-  misaligned,              ///< a pointer is not aligned as documented
-  workspace_too_small,     ///< the workspace is shorter than workspace_bytes()
-  reserve_too_small,       ///< the reserve is shorter than reserve_bytes()
-  length_out_of_range,     ///< a row's length is negative or beyond steps
-  unit_parameters_missing, ///< the cell has unit parameters, the weights have none
-  wrong_device,            ///< the current device, or the stream's, is not the one of the plan
-  no_device,               ///< there is no usable GPU
-  not_supported,           ///< the executor does not offer this yet
-  schedule_inconsistent,   ///< a schedule emitted something that cannot be run
-  no_product_algorithm     ///< cuBLASLt offers no algorithm for a product of this plan
+  extent_not_positive,      ///< layers, input or hidden is below one
+  extent_negative,          ///< batch or steps is below zero
+  directions_unknown,       ///< directions is neither 1 nor 2
+  extent_too_large,         ///< one extent is beyond what a kernel or a product can index
+  size_overflow,            ///< a size in bytes or elements does not fit in 64 bits
+  null_pointer,             ///< a required pointer is null
+  misaligned,               ///< a pointer is not aligned as documented
+  overlapping,              ///< two buffers overlap of which one is written while the other is needed
+  workspace_too_small,      ///< the workspace is shorter than workspace_bytes()
+  reserve_too_small,        ///< the reserve is shorter than reserve_bytes()
+  length_out_of_range,      ///< a row's length is negative or beyond steps
+  unit_parameters_missing,  ///< the cell has unit parameters, the weights have none
+  wrong_device,             ///< the current device, or the stream's, is not the one of the plan
+  no_device,                ///< there is no usable GPU
+  not_supported,            ///< the executor does not offer this yet
+  schedule_inconsistent,    ///< a schedule emitted something that cannot be run
+  no_product_algorithm      ///< cuBLASLt offers no algorithm for a product of this plan
 };
 
 /// @brief A precondition that does not hold; thrown before anything is launched.

@@ -79,7 +79,7 @@ inline void check_extents(std::string const& where, extents const& e) {
   not_negative("steps", e.steps);
   if (e.directions != 1 && e.directions != 2)
     fail(errc::directions_unknown, where, "directions is " + std::to_string(e.directions) + ", needs 1 or 2");
-  // What one product or one kernel launch has to index on its own; T may be anything that fits.
+  // What one product or one kernel launch has to index on its own.
   auto const below_2_31 = [&](char const* name, std::int64_t value) {
     if (value > (std::numeric_limits<std::int32_t>::max)())
       fail(errc::extent_too_large, where, std::string(name) + " is " + std::to_string(value) + ", needs below 2^31");

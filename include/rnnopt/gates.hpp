@@ -20,7 +20,8 @@ enum class feed {
 /// product, `gates<both, both, input, recurrent>` for r, z, n_x, n_h: W r z n_x, R r z n_h, bias r z n_x n_h.
 template <feed... Feeds>
 struct gates {
-  static_assert(sizeof...(Feeds) > 0, "rnnopt: a cell needs a gate; write using gates = rnnopt::gates<rnnopt::feed::both>");
+  static_assert(sizeof...(Feeds) > 0,
+                "rnnopt: a cell needs a gate; write using gates = rnnopt::gates<rnnopt::feed::both>");
 
   /// @brief Number of gates.
   static constexpr int count = static_cast<int>(sizeof...(Feeds));

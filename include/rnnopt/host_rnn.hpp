@@ -54,25 +54,32 @@ class host_rnn {
   std::size_t reserve_bytes() const { return static_cast<std::size_t>(reserve_.bytes); }
 
   /// @brief Runs the network and keeps nothing.
+  /// @param a  shapes in arguments.hpp; the reserve is not looked at
   /// @throws logic_error before anything is written
   void forward(forward_arguments const& a) const { run_forward("host_rnn::forward", a, false); }
 
   /// @brief Runs the network and fills the reserve for backward.
+  /// @param a  shapes in arguments.hpp
   /// @throws logic_error before anything is written
   void forward_training(forward_arguments const& a) const { run_forward("host_rnn::forward_training", a, true); }
 
   /// @brief Gradients of x and of the initial states; leaves gate gradients in the workspace.
+  /// @param a  shapes in arguments.hpp; `gradients` and `mode` are not looked at
   /// @pre forward_training has filled the reserve from the same weights and lengths.
   /// @throws logic_error before anything is written
   void backward_data(backward_arguments const& a) const { run_backward("host_rnn::backward_data", a, {true, false}); }
 
   /// @brief Gradients of the weights from the gate gradients that backward_data left in the workspace.
+  /// @param a  shapes in arguments.hpp; only x, weights, lengths, gradients, mode, workspace and reserve are looked at
+  /// @pre backward_data has run with the same workspace, untouched since, and the same reserve.
   /// @throws logic_error before anything is written
   void weight_gradient(backward_arguments const& a) const {
     run_backward("host_rnn::weight_gradient", a, {false, true});
   }
 
   /// @brief backward_data and weight_gradient in one run.
+  /// @param a  shapes in arguments.hpp
+  /// @pre forward_training has filled the reserve from the same weights and lengths.
   /// @throws logic_error before anything is written
   void backward(backward_arguments const& a) const { run_backward("host_rnn::backward", a, {true, true}); }
 
@@ -82,7 +89,7 @@ class host_rnn {
 
   network net() const { return {e_.layers, e_.directions, e_.steps}; }
 
-  void check_lengths(std::string const& where, std::int32_t const* lengths) const {
+  void check_lengths(char const* where, std::int32_t const* lengths) const {
     for (std::int64_t row = 0; lengths != nullptr && row < e_.batch; ++row)
       if (lengths[row] < 0 || lengths[row] > e_.steps)
         detail::fail(errc::length_out_of_range, where,
@@ -94,9 +101,13 @@ class host_rnn {
     detail::forward_layout const& layout = training ? training_ : inference_;
     detail::check_forward(where, a, e_, static_cast<std::size_t>(layout.bytes), training ? reserve_bytes() : 0);
     check_lengths(where, a.lengths);
-    detail::forward_buffers<Cell, Precision> const buffers{
-        e_, shape, layout, reserve_, training, static_cast<std::byte*>(a.workspace.data),
-        static_cast<std::byte*>(a.reserve.data)};
+    detail::forward_buffers<Cell, Precision> const buffers{e_,
+                                                           shape,
+                                                           layout,
+                                                           reserve_,
+                                                           training,
+                                                           static_cast<std::byte*>(a.workspace.data),
+                                                           static_cast<std::byte*>(a.reserve.data)};
     detail::host_forward_sink<Cell, Precision> sink(a, buffers);
     sink.begin();
     Schedule::forward(net(), sink);

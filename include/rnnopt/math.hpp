@@ -5,7 +5,7 @@
 #include "rnnopt/autodiff.hpp"
 #include "rnnopt/config.hpp"
 
-/// The functions a cell's step may call, for numbers and for duals. NaN propagates through every one of them.
+/// The functions a cell's step may call, on the numbers it is given. NaN propagates through every one of them.
 
 namespace rnnopt {
 
@@ -127,8 +127,7 @@ RNNOPT_HD auto softplus(dual<T, M> const& x) {
 namespace detail {
 /// Partial derivatives are picked, not scaled by 0 or 1: what the other branch holds, NaN included, cannot leak.
 template <int Index, class T, unsigned A, unsigned B>
-RNNOPT_HD void select_bits(dual<T, (A | B)>& result, bool condition, dual<T, A> const& a,
-                                     dual<T, B> const& b) {
+RNNOPT_HD void select_bits(dual<T, (A | B)>& result, bool condition, dual<T, A> const& a, dual<T, B> const& b) {
   if constexpr (((A | B) >> Index) != 0) {
     if constexpr ((((A | B) >> Index) & 1U) != 0)
       result.values[bit_rank(A | B, Index)] = condition ? a.template partial<Index>() : b.template partial<Index>();

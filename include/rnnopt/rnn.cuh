@@ -25,7 +25,11 @@ struct plan_options {
 /// nothing, synchronise nothing and can be captured: they enqueue on the caller's stream (side lanes start after
 /// earlier work in it and are joined before the call returns) and throw before the first enqueue, or when CUDA fails.
 /// Pointers are device memory; arrays of line_weights are host memory, read during the call only. The bits of a result
-/// depend on device, plan and inputs alone. One thread at a time may enqueue through an object.
+/// depend on device, plan and inputs alone.
+///
+/// One thread at a time may enqueue through an object, though runs are const: a schedule with several lanes uses
+/// streams and events of the plan. Runs that may overlap in time need workspaces (and reserves) of their own. From the
+/// first run of a capture to its end, runs of the same plan belong to that capture.
 ///
 /// @tparam Cell       what one hidden unit computes (cell.hpp)
 /// @tparam Precision  how numbers are stored and summed (precision.hpp)
@@ -35,6 +39,8 @@ class rnn {
   static_assert(detail::require_cell<Cell>::value);
   static_assert(detail::require_precision<Precision>::value);
   static_assert(detail::require_schedule<Schedule>::value);
+  static_assert(detail::has_product<typename Precision::storage>,
+                "rnnopt: cuBLASLt has no product for this storage type; write half, bfloat16, float or double");
 
  public:
   using cell = Cell;
@@ -44,6 +50,8 @@ class rnn {
   using backward_arguments = rnnopt::backward_arguments<Cell, Precision>;
 
   /// @brief Plans on the current device.
+  /// @param e        layers, input, hidden, batch, steps; directions has to be 1
+  /// @param options  how the algorithms of products are chosen
   /// @throws logic_error for extents that are out of range, not supported yet or too large for 64 bits; cuda_error,
   ///         cublas_error
   explicit rnn(extents const& e, plan_options const& options = {})
@@ -76,12 +84,16 @@ class rnn {
   /// @brief Runs the network and keeps nothing.
   ///
   /// Enqueued on `stream`; returns before it has run.
+  /// @param stream  stream of the plan's device
+  /// @param a       shapes in arguments.hpp; the reserve is not looked at
   /// @throws logic_error before anything is enqueued; cuda_error, cublas_error
   void forward(cudaStream_t stream, forward_arguments const& a) const { run_forward("rnn::forward", stream, a, false); }
 
   /// @brief Runs the network and fills the reserve for backward.
   ///
   /// Enqueued on `stream`; returns before it has run.
+  /// @param stream  stream of the plan's device
+  /// @param a       shapes in arguments.hpp
   /// @throws logic_error before anything is enqueued; cuda_error, cublas_error
   void forward_training(cudaStream_t stream, forward_arguments const& a) const {
     run_forward("rnn::forward_training", stream, a, true);
@@ -90,6 +102,8 @@ class rnn {
   /// @brief Gradients of x and of the initial states; leaves gate gradients in the workspace.
   ///
   /// Enqueued on `stream`; returns before it has run.
+  /// @param stream  stream of the plan's device
+  /// @param a       shapes in arguments.hpp; `gradients` and `mode` are not looked at
   /// @pre forward_training has filled the reserve from the same weights.
   /// @throws logic_error before anything is enqueued; cuda_error, cublas_error
   void backward_data(cudaStream_t stream, backward_arguments const& a) const {
@@ -99,6 +113,9 @@ class rnn {
   /// @brief Gradients of the weights from the gate gradients that backward_data left in the workspace.
   ///
   /// Enqueued on `stream`; returns before it has run.
+  /// @param stream  stream of the plan's device
+  /// @param a       shapes in arguments.hpp; only x, weights, gradients, mode, workspace and reserve are looked at
+  /// @pre backward_data has run with the same workspace, untouched since, and the same reserve.
   /// @throws logic_error before anything is enqueued; cuda_error, cublas_error
   void weight_gradient(cudaStream_t stream, backward_arguments const& a) const {
     run_backward("rnn::weight_gradient", stream, a, {false, true});
@@ -107,6 +124,9 @@ class rnn {
   /// @brief backward_data and weight_gradient in one run.
   ///
   /// Enqueued on `stream`; returns before it has run.
+  /// @param stream  stream of the plan's device
+  /// @param a       shapes in arguments.hpp
+  /// @pre forward_training has filled the reserve from the same weights.
   /// @throws logic_error before anything is enqueued; cuda_error, cublas_error
   void backward(cudaStream_t stream, backward_arguments const& a) const {
     run_backward("rnn::backward", stream, a, {true, true});
@@ -119,8 +139,18 @@ class rnn {
 
   static network net(extents const& e) { return {e.layers, e.directions, e.steps}; }
 
+  /// Refuses what cannot be run before anything is planned: sizes first, since a plan grows with them.
   static extents checked(extents const& e) {
-    detail::check_extents("rnn", e);
+    detail::check_extents("rnn", e, shape, sizes.accumulate);
+    detail::reserve_layout const reserve(e, shape, sizes);
+    detail::forward_layout const forward(e, shape, sizes, true, e.layers, 1, scratch_bytes);
+    detail::backward_layout const backward(e, shape, sizes, 1, scratch_bytes, detail::column_sum_chunks);
+    // One thread a unit, blocks counted in 31 bits.
+    std::int64_t const units = detail::checked_product("rnn", e.lines(), e.batch, e.hidden);
+    if (units >= std::int64_t(1) << 37 || shape.gates * e.hidden >= std::int64_t(1) << 30)
+      detail::fail(
+          errc::extent_too_large, "rnn",
+          "layers * batch * hidden is " + std::to_string(units) + ", needs below 2^37 (and gates * hidden below 2^30)");
     if (e.directions != 1)
       detail::fail(errc::not_supported, "rnn", "directions is 2, the GPU executor runs 1", "host_rnn runs both");
     return e;
@@ -140,7 +170,8 @@ class rnn {
   static detail::plan_sink dry_run(extents const& e) {
     detail::plan_sink sink(e.steps, shape);
     Schedule::forward(net(e), sink);
-    Schedule::backward(net(e), {true, true}, sink);
+    for (gradient_request const wanted : {gradient_request{true, true}, {true, false}, {false, true}})
+      Schedule::backward(net(e), wanted, sink);
     return sink;
   }
 
@@ -171,13 +202,19 @@ class rnn {
     refuse_lengths(where, a.lengths);
     check_device(where, stream);
     if (e_.batch == 0) return;
-    detail::forward_buffers<Cell, Precision> const buffers{
-        e_, shape, layout, reserve_, training, static_cast<std::byte*>(a.workspace.data),
-        static_cast<std::byte*>(a.reserve.data)};
+    detail::forward_buffers<Cell, Precision> const buffers{e_,
+                                                           shape,
+                                                           layout,
+                                                           reserve_,
+                                                           training,
+                                                           static_cast<std::byte*>(a.workspace.data),
+                                                           static_cast<std::byte*>(a.reserve.data)};
     detail::cuda_forward_sink<Cell, Precision> sink(stream, lanes_, products_, a, buffers);
-    sink.begin();
-    if (!is_empty()) Schedule::forward(net(e_), sink);
-    sink.end();
+    joining(stream, [&] {
+      sink.begin();
+      if (!is_empty()) Schedule::forward(net(e_), sink);
+      sink.end();
+    });
   }
 
   void run_backward(char const* where, cudaStream_t stream, backward_arguments const& a,
@@ -194,9 +231,22 @@ class rnn {
                                                             static_cast<std::byte*>(a.workspace.data),
                                                             static_cast<std::byte const*>(a.reserve.data)};
     detail::cuda_backward_sink<Cell, Precision> sink(stream, lanes_, products_, a, buffers);
-    sink.begin(wanted);
-    if (!is_empty()) Schedule::backward(net(e_), wanted, sink);
-    sink.end(wanted);
+    joining(stream, [&] {
+      sink.begin(wanted);
+      if (!is_empty()) Schedule::backward(net(e_), wanted, sink);
+      sink.end(wanted);
+    });
+  }
+
+  /// Enqueues; where that fails, the side lanes are joined all the same.
+  template <class Function>
+  void joining(cudaStream_t stream, Function&& enqueue) const {
+    try {
+      enqueue();
+    } catch (...) {
+      lanes_.join_quietly(stream);
+      throw;
+    }
   }
 
   /// The gradient over no rows is zero.

@@ -71,8 +71,9 @@ struct has_concurrent_layers<Schedule,
 template <class Schedule, class = void>
 struct has_forward : std::false_type {};
 template <class Schedule>
-struct has_forward<Schedule, std::void_t<decltype(Schedule::forward(std::declval<network const&>(),
-                                                                    std::declval<null_sink&>()))>> : std::true_type {};
+struct has_forward<Schedule,
+                   std::void_t<decltype(Schedule::forward(std::declval<network const&>(), std::declval<null_sink&>()))>>
+    : std::true_type {};
 template <class Schedule, class = void>
 struct has_backward_pass : std::false_type {};
 template <class Schedule>

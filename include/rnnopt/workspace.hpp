@@ -1,10 +1,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "rnnopt/extents.hpp"
 
@@ -24,6 +25,12 @@ namespace detail {
 
 /// Alignment in bytes that workspace and reserve must have.
 inline constexpr std::size_t scratch_alignment = 16;
+
+/// Alignment in bytes that cuBLASLt wants of its scratch; the executor finds such an address inside the workspace.
+inline constexpr std::int64_t product_scratch_alignment = 256;
+
+/// Offsets of the states other than h.
+using state_offsets = std::array<std::int64_t, 31>;
 
 /// Bytes per element of a precision's types.
 struct element_sizes {
@@ -62,16 +69,16 @@ class arena {
 /// state in slot 0 and the one after time t in slot t + 1; a reversed line keeps the initial one in slot `steps` and
 /// the one after time t in slot t. Either way the outputs of all times are contiguous, and so are their predecessors.
 struct reserve_layout {
-  std::int64_t h;                      ///< storage [lines, steps + 1, batch, hidden]
-  std::vector<std::int64_t> others;    ///< state s - 1: state type [lines, steps + 1, batch, hidden]
-  std::int64_t preactivations;         ///< storage [lines, steps, batch, gates, hidden]
+  std::int64_t h;               ///< storage [lines, steps + 1, batch, hidden]
+  state_offsets others{};       ///< state s at [s - 1]: state type [lines, steps + 1, batch, hidden]
+  std::int64_t preactivations;  ///< storage [lines, steps, batch, gates, hidden]
   std::int64_t bytes;
 
   reserve_layout(extents const& e, cell_shape const& cell, element_sizes const& size) {
     arena space("reserve_bytes");
     h = space.take(e.lines(), e.steps + 1, e.batch, e.hidden, size.storage);
     for (int s = 1; s < cell.states; ++s)
-      others.push_back(space.take(e.lines(), e.steps + 1, e.batch, e.hidden, size.state));
+      others[std::size_t(s - 1)] = space.take(e.lines(), e.steps + 1, e.batch, e.hidden, size.state);
     preactivations = space.take(e.lines(), e.steps, e.batch, cell.gates, e.hidden, size.storage);
     bytes = space.bytes();
   }
@@ -80,25 +87,28 @@ struct reserve_layout {
 /// Scratch of a forward run.
 struct forward_layout {
   std::int64_t concurrent_layers;
-  std::int64_t input_products;         ///< accumulate [concurrent_layers, directions, steps, batch, input_gates, hidden]
-  std::int64_t recurrent_products;     ///< accumulate [lines, batch, recurrent_gates, hidden]
-  std::int64_t h = 0;                  ///< inference: storage [lines, steps + 1, batch, hidden], slots as in the reserve
-  std::vector<std::int64_t> others;    ///< inference: state type [lines, batch, hidden], updated in place
-  std::int64_t product_scratch;        ///< [lanes, product_bytes]
+  std::int64_t input_products;      ///< accumulate [concurrent_layers, directions, steps, batch, input_gates, hidden]
+  std::int64_t recurrent_products;  ///< accumulate [lines, batch, recurrent_gates, hidden]
+  std::int64_t h = 0;               ///< inference: storage [lines, steps + 1, batch, hidden], slots as in the reserve
+  state_offsets others{};           ///< inference: state type [lines, batch, hidden], updated in place
+  std::int64_t product_scratch;     ///< [lanes, product_bytes] from the next multiple of product_scratch_alignment
   std::int64_t bytes;
 
   forward_layout(extents const& e, cell_shape const& cell, element_sizes const& size, bool inference,
                  std::int64_t concurrent, std::int64_t lanes, std::int64_t product_bytes)
       : concurrent_layers(std::clamp<std::int64_t>(concurrent, 1, e.layers)) {
     arena space("workspace_bytes");
-    input_products = space.take(concurrent_layers, e.directions, e.steps, e.batch, cell.input_gates, e.hidden,
-                                size.accumulate);
+    input_products =
+        space.take(concurrent_layers, e.directions, e.steps, e.batch, cell.input_gates, e.hidden, size.accumulate);
     recurrent_products = space.take(e.lines(), e.batch, cell.recurrent_gates, e.hidden, size.accumulate);
     if (inference) {
       h = space.take(e.lines(), e.steps + 1, e.batch, e.hidden, size.storage);
-      for (int s = 1; s < cell.states; ++s) others.push_back(space.take(e.lines(), e.batch, e.hidden, size.state));
+      for (int s = 1; s < cell.states; ++s)
+        others[std::size_t(s - 1)] = space.take(e.lines(), e.batch, e.hidden, size.state);
     }
-    product_scratch = space.take(lanes, product_bytes);
+    product_scratch =
+        space.take(checked_sum("workspace_bytes", checked_product("workspace_bytes", lanes, product_bytes),
+                               product_bytes > 0 ? product_scratch_alignment : 0));
     bytes = space.bytes();
   }
 };
@@ -112,9 +122,9 @@ struct backward_layout {
   std::int64_t state_gradients;           ///< accumulate [lines, states, batch, hidden], carried from step to step
   std::int64_t recurrent_gradients;       ///< accumulate [lines, batch, hidden], gate gradients through R
   std::int64_t unit_gradients;            ///< accumulate [lines, unit_parameters, batch, hidden], summed over steps
-  std::int64_t layer_gradients;           ///< storage [layers - 1, steps, batch, directions * hidden], dy of the layers below
-  std::int64_t column_sums;               ///< accumulate [lanes, column_sum_rows, gates * hidden]
-  std::int64_t product_scratch;           ///< [lanes, product_bytes]
+  std::int64_t layer_gradients;  ///< storage [layers - 1, steps, batch, directions * hidden], dy of the layers below
+  std::int64_t column_sums;      ///< accumulate [lanes, column_sum_rows, gates * hidden]
+  std::int64_t product_scratch;  ///< [lanes, product_bytes] from the next multiple of product_scratch_alignment
   std::int64_t bytes;
 
   backward_layout(extents const& e, cell_shape const& cell, element_sizes const& size, std::int64_t lanes,
@@ -129,7 +139,9 @@ struct backward_layout {
     unit_gradients = space.take(e.lines(), cell.unit_parameters, e.batch, e.hidden, size.accumulate);
     layer_gradients = space.take(e.layers - 1, e.steps, e.batch, e.directions, e.hidden, size.storage);
     column_sums = space.take(lanes, column_sum_rows, cell.gates, e.hidden, size.accumulate);
-    product_scratch = space.take(lanes, product_bytes);
+    product_scratch =
+        space.take(checked_sum("workspace_bytes", checked_product("workspace_bytes", lanes, product_bytes),
+                               product_bytes > 0 ? product_scratch_alignment : 0));
     bytes = space.bytes();
   }
 };

@@ -4,7 +4,7 @@
 
 #include "cells/peephole_lstm.hpp"
 #include "device_network.cuh"
-#include "host_results.hpp"
+#include "host_reference.hpp"
 #include "rnnopt/cells/gru.hpp"
 #include "rnnopt/cells/lstm.hpp"
 #include "rnnopt/schedules/stepwise.hpp"
@@ -13,6 +13,30 @@
 /// What a run promises besides its numbers: optional pointers, accumulation, streams, long sequences.
 
 namespace rnnopt_tests {
+
+/// A schedule that emits a lane that cannot be.
+struct lost {
+  static std::int64_t concurrent_layers(rnnopt::network const&) { return 1; }
+  template <class Sink>
+  static void forward(rnnopt::network const&, Sink& sink) {
+    sink.pointwise(-1, {0, 0}, 0);
+  }
+  template <class Sink>
+  static void backward(rnnopt::network const&, rnnopt::gradient_request, Sink&) {}
+};
+
+/// A schedule that emits other products when it runs than when it was planned.
+struct fickle {
+  static inline std::int64_t steps = 1;
+  static std::int64_t concurrent_layers(rnnopt::network const&) { return 1; }
+  template <class Sink>
+  static void forward(rnnopt::network const&, Sink& sink) {
+    sink.input_product(0, {0, 0}, 0, steps);
+  }
+  template <class Sink>
+  static void backward(rnnopt::network const&, rnnopt::gradient_request, Sink&) {}
+};
+
 namespace {
 
 using rnnopt::schedules::stepwise;
@@ -104,8 +128,8 @@ TEST(contract, any_subset_of_results) {
     for (std::int64_t i = 0; i < usual.lines(); ++i) {
       auto const& offsets = host.layout.line(i);
       auto const choose_part = [&](int bit, float*& pointer, std::int64_t first, std::int64_t last) {
-        if (wants(bit)) std::copy(expected.dweights.begin() + first, expected.dweights.begin() + last,
-                                  want.dweights.begin() + first);
+        if (wants(bit))
+          std::copy(expected.dweights.begin() + first, expected.dweights.begin() + last, want.dweights.begin() + first);
         else pointer = nullptr;
       };
       auto& g = gradients[std::size_t(i)];
@@ -183,6 +207,20 @@ TEST(contract, rows_do_not_touch_each_other) {
         std::size_t const at = std::size_t((t * usual.batch + row) * usual.hidden + u);
         ASSERT_EQ(got.y[at], expected.y[at]);
       }
+  for (std::int64_t line = 0; line < usual.lines(); ++line)
+    for (std::int64_t row : {0, 2})
+      for (std::int64_t u = 0; u < usual.hidden; ++u) {
+        std::size_t const at = std::size_t((line * usual.batch + row) * usual.hidden + u);
+        ASSERT_EQ(got.h[at], expected.h[at]);
+        ASSERT_EQ(got.dh[at], expected.dh[at]);
+        ASSERT_EQ(got.dothers[0][at], expected.dothers[0][at]);
+      }
+  for (std::int64_t t = 0; t < usual.steps; ++t)
+    for (std::int64_t row : {0, 2})
+      for (std::int64_t i = 0; i < usual.input; ++i) {
+        std::size_t const at = std::size_t((t * usual.batch + row) * usual.input + i);
+        ASSERT_EQ(got.dx[at], expected.dx[at]);
+      }
   EXPECT_TRUE(std::isnan(got.y[std::size_t(usual.hidden)])) << "the spoiled row is not NaN";
 }
 
@@ -240,15 +278,75 @@ TEST(contract, slow_lanes_change_nothing) {
   random_network<rnnopt::gru, rnnopt::fp32> const host(rnnopt::extents{3, 32, 64, 8, 11, 1});
   SCOPED_TRACE(host.description());
   auto const expected = run_gru<wavefront>(host);
-  for (auto const& got :
-       {run_gru<dawdling<wavefront, 0>>(host), run_gru<dawdling<wavefront, 1>>(host), run_gru<dawdling<wavefront, 2>>(host)})
+  for (auto const& got : {run_gru<dawdling<wavefront, 0>>(host), run_gru<dawdling<wavefront, 1>>(host),
+                          run_gru<dawdling<wavefront, 2>>(host)})
     for (std::string const& failure : different_bits(got, expected)) ADD_FAILURE() << failure;
+}
+
+__global__ void copy_late(float const* from, float* to, int count, long long cycles) {
+  long long const start = clock64();
+  while (clock64() - start < cycles) {
+  }
+  for (int i = threadIdx.x; i < count; i += blockDim.x) to[i] = from[i];
+}
+
+/// Side lanes start after earlier work in the caller's stream: here x arrives only when a slow kernel has written it.
+TEST(contract, side_lanes_wait_for_the_caller) {
+  random_network<rnnopt::gru, rnnopt::fp32> const host(rnnopt::extents{3, 16, 32, 8, 9, 1});
+  auto const expected = run_gru<wavefront>(host);
+  device_network<rnnopt::gru, rnnopt::fp32, wavefront> network(host);
+  guarded late(host.x.size() * sizeof(float));
+  auto forward = network.forward_arguments(true);
+  auto backward = network.backward_arguments();
+  float const* const x = forward.x;
+  forward.x = backward.x = late.as<float>();
+  test_stream stream;
+  copy_late<<<1, 128, 0, stream>>>(x, late.as<float>(), int(host.x.size()), 20000000);
+  network.plan().forward_training(stream, forward);
+  network.plan().backward(stream, backward);
+  for (std::string const& failure : different_bits(network.fetch(), expected)) ADD_FAILURE() << failure;
+}
+
+template <class Function>
+void expect_inconsistent(std::string const& text, Function&& function) {
+  try {
+    function();
+    ADD_FAILURE() << "accepted, wanted: " << text;
+  } catch (rnnopt::logic_error const& error) {
+    EXPECT_EQ(error.code(), rnnopt::errc::schedule_inconsistent);
+    EXPECT_EQ(std::string(error.what()), text);
+  }
+}
+
+TEST(contract, inconsistent_schedules) {
+  using rnnopt::rnn;
+  expect_inconsistent("rnnopt: rnn: the schedule uses lane -1 (lanes count from 0 to 4095)",
+                      [] { rnn<rnnopt::gru, rnnopt::fp32, lost> const network(usual); });
+  random_network<rnnopt::gru, rnnopt::fp32> const host(usual);
+  device_network<rnnopt::gru, rnnopt::fp32, fickle> network(host);
+  fickle::steps = 2;
+  expect_inconsistent(
+      "rnnopt: rnn: the schedule emits a product that it did not emit while planning (emit the same operations every "
+      "time)",
+      [&] { network.plan().forward_training(nullptr, network.forward_arguments(true)); });
+  fickle::steps = 1;
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+}
+
+TEST(contract, errors_of_cuda_keep_their_code) {
+  rnnopt::cuda_error const cuda(cudaErrorMemoryAllocation, "somewhere");
+  EXPECT_EQ(cuda.code(), cudaErrorMemoryAllocation);
+  EXPECT_EQ(std::string(cuda.what()), "rnnopt: somewhere: cudaErrorMemoryAllocation, out of memory");
+  rnnopt::cublas_error const cublas(CUBLAS_STATUS_NOT_SUPPORTED, "somewhere");
+  EXPECT_EQ(cublas.code(), CUBLAS_STATUS_NOT_SUPPORTED);
+  EXPECT_EQ(std::string(cublas.what()).find("rnnopt: somewhere: CUBLAS_STATUS_NOT_SUPPORTED"), 0U);
 }
 
 /// Two plans on two streams at once, many times.
 TEST(contract, two_streams) {
   using network = device_network<rnnopt::gru, rnnopt::fp32, wavefront>;
-  random_network<rnnopt::gru, rnnopt::fp32> const one(rnnopt::extents{3, 16, 32, 8, 9, 1}), two(rnnopt::extents{2, 8, 48, 5, 13, 1});
+  random_network<rnnopt::gru, rnnopt::fp32> const one(rnnopt::extents{3, 16, 32, 8, 9, 1}),
+      two(rnnopt::extents{2, 8, 48, 5, 13, 1});
   auto const expected_one = run_gru<wavefront>(one);
   auto const expected_two = run_gru<wavefront>(two);
   network first(one), second(two);
@@ -270,7 +368,8 @@ TEST(contract, long_sequence) {
   device_network<rnnopt::lstm, rnnopt::fp64, stepwise> network(host);
   network.plan().forward_training(nullptr, network.forward_arguments(true));
   network.plan().backward(nullptr, network.backward_arguments());
-  for (std::string const& failure : beyond(tolerance<rnnopt::fp64>(66000), network.fetch(), host_results<stepwise>(host)))
+  for (std::string const& failure :
+       beyond(tolerance<rnnopt::fp64>(66000), network.fetch(), host_results<stepwise>(host)))
     ADD_FAILURE() << failure;
 }
 

@@ -3,8 +3,12 @@
 #include <cuda_runtime.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstddef>
 #include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
 #include "random_network.hpp"
@@ -53,50 +57,52 @@ class test_stream {
   cudaGraphExec_t exec_ = nullptr;
 };
 
-/// Device memory of exactly so many bytes, followed by a guard whose pattern must survive.
+/// Device memory of exactly so many bytes, aligned to 16 bytes and no better, followed by a guard whose pattern must
+/// survive.
 class guarded {
  public:
   guarded() = default;
   explicit guarded(std::size_t bytes) : bytes_(bytes) {
     void* pointer = nullptr;
-    expect_success(cudaMalloc(&pointer, bytes + guard_bytes));
-    data_.reset(static_cast<char*>(pointer));
-    expect_success(cudaMemset(data_.get() + bytes, 0x5a, guard_bytes));
+    expect_success(cudaMalloc(&pointer, offset + bytes + guard_bytes));
+    block_.reset(static_cast<char*>(pointer));
+    expect_success(cudaMemset(data() + bytes, 0x5a, guard_bytes));
     poison();
   }
 
   /// NaN in every type that is stored.
-  void poison() { expect_success(cudaMemset(data_.get(), 0xff, bytes_)); }
+  void poison() { expect_success(cudaMemset(data(), 0xff, bytes_)); }
 
   template <class T>
   static guarded of(std::vector<T> const& from) {
     guarded result(from.size() * sizeof(T));
-    expect_success(cudaMemcpy(result.data_.get(), from.data(), result.bytes_, cudaMemcpyHostToDevice));
+    expect_success(cudaMemcpy(result.data(), from.data(), result.bytes_, cudaMemcpyHostToDevice));
     return result;
   }
   template <class T>
   void fetch(std::vector<T>& into) const {
-    expect_success(cudaMemcpy(into.data(), data_.get(), bytes_, cudaMemcpyDeviceToHost));
+    expect_success(cudaMemcpy(into.data(), data(), bytes_, cudaMemcpyDeviceToHost));
   }
   bool intact() const {
     std::vector<char> guard(guard_bytes);
-    expect_success(cudaMemcpy(guard.data(), data_.get() + bytes_, guard_bytes, cudaMemcpyDeviceToHost));
+    expect_success(cudaMemcpy(guard.data(), data() + bytes_, guard_bytes, cudaMemcpyDeviceToHost));
     for (char const c : guard)
       if (c != 0x5a) return false;
     return true;
   }
   template <class T>
   T* as() const {
-    return reinterpret_cast<T*>(data_.get());
+    return reinterpret_cast<T*>(data());
   }
   std::size_t bytes() const { return bytes_; }
 
  private:
-  static constexpr std::size_t guard_bytes = 512;
+  static constexpr std::size_t offset = 16, guard_bytes = 512;
+  char* data() const { return block_.get() + offset; }
   struct release {
     void operator()(char* pointer) const { cudaFree(pointer); }
   };
-  std::unique_ptr<char, release> data_;
+  std::unique_ptr<char, release> block_;
   std::size_t bytes_ = 0;
 };
 
@@ -209,8 +215,15 @@ class device_network {
 
  private:
   std::vector<guarded*> written() {
-    std::vector<guarded*> all{&inference_workspace_, &training_workspace_, &backward_workspace_, &reserve_, &y_,
-                              &final_h_,             &dx_,                 &initial_dh_,         &dweights_};
+    std::vector<guarded*> all{&inference_workspace_,
+                              &training_workspace_,
+                              &backward_workspace_,
+                              &reserve_,
+                              &y_,
+                              &final_h_,
+                              &dx_,
+                              &initial_dh_,
+                              &dweights_};
     for (std::size_t s = 0; s != other_states; ++s) {
       all.push_back(&final_others_[s]);
       all.push_back(&initial_dothers_[s]);

@@ -1,5 +1,5 @@
 #include "device_network.cuh"
-#include "host_results.hpp"
+#include "host_reference.hpp"
 #include "rnnopt/cells/lstm.hpp"
 #include "rnnopt/schedules/stepwise.hpp"
 

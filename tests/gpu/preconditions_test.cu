@@ -106,10 +106,11 @@ TEST(preconditions, lengths_are_refused) {
 
 TEST(preconditions, a_plan_belongs_to_its_device) {
   // Where there is one device only, the check itself is all that can be tried.
-  expect_error(rnnopt::errc::wrong_device,
-               "rnnopt: rnn::forward: the current device is 1, the plan is for device 0 (call cudaSetDevice, or plan on "
-               "that device)",
-               [] { rnnopt::detail::check_same_device("rnn::forward", "the current device", 1, 0); });
+  expect_error(
+      rnnopt::errc::wrong_device,
+      "rnnopt: rnn::forward: the current device is 1, the plan is for device 0 (call cudaSetDevice, or plan on "
+      "that device)",
+      [] { rnnopt::detail::check_same_device("rnn::forward", "the current device", 1, 0); });
   int devices = 0;
   expect_success(cudaGetDeviceCount(&devices));
   if (devices < 2) return;

@@ -1,3 +1,6 @@
+#include "cells/indrnn.hpp"
+#include "cells/peephole_lstm.hpp"
+#include "cells/slstm.hpp"
 #include "network_cases.cuh"
 #include "rnnopt/cells/gru.hpp"
 #include "rnnopt/cells/lstm.hpp"
@@ -6,8 +9,12 @@
 namespace rnnopt_tests {
 
 using chunks_of_two = every_precision<rnnopt::lstm, rnnopt::schedules::wavefront<2>>;
-using chunks_of_eight = testing::Types<network_case<rnnopt::gru, rnnopt::fp16, rnnopt::schedules::wavefront<8>>>;
-INSTANTIATE_TYPED_TEST_SUITE_P(wavefront_lstm, network, chunks_of_two);
-INSTANTIATE_TYPED_TEST_SUITE_P(wavefront_gru, network, chunks_of_eight);
+using chunks_of_eight = testing::Types<  // one cell of each kind: split feeds, unit parameters, no R, many states
+    network_case<rnnopt::gru, rnnopt::fp16, rnnopt::schedules::wavefront<8>>,
+    network_case<cells::peephole_lstm, rnnopt::fp32, rnnopt::schedules::wavefront<8>>,
+    network_case<cells::indrnn, rnnopt::fp16, rnnopt::schedules::wavefront<8>>,
+    network_case<cells::slstm, rnnopt::bf16, rnnopt::schedules::wavefront<8>>>;
+INSTANTIATE_TYPED_TEST_SUITE_P(wavefront_of_two, network, chunks_of_two);
+INSTANTIATE_TYPED_TEST_SUITE_P(wavefront_of_eight, network, chunks_of_eight);
 
 }  // namespace rnnopt_tests

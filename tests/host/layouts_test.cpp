@@ -40,23 +40,23 @@ struct counts {
   std::int64_t input, recurrent, gates, states, units;
 };
 template <class Cell>
-counts const counts_of{};
+constexpr counts counts_of{};
 template <>
-counts counts_of<rnnopt::lstm> const {4, 4, 4, 2, 0};
+constexpr counts counts_of<rnnopt::lstm> = {4, 4, 4, 2, 0};
 template <>
-counts counts_of<rnnopt::gru> const {3, 3, 4, 1, 0};
+constexpr counts counts_of<rnnopt::gru> = {3, 3, 4, 1, 0};
 template <>
-counts counts_of<vanilla_relu> const {1, 1, 1, 1, 0};
+constexpr counts counts_of<vanilla_relu> = {1, 1, 1, 1, 0};
 template <>
-counts counts_of<cells::minimal_gated_unit> const {2, 2, 3, 1, 0};
+constexpr counts counts_of<cells::minimal_gated_unit> = {2, 2, 3, 1, 0};
 template <>
-counts counts_of<cells::peephole_lstm> const {4, 4, 4, 2, 3};
+constexpr counts counts_of<cells::peephole_lstm> = {4, 4, 4, 2, 3};
 template <>
-counts counts_of<cells::coupled_lstm> const {3, 3, 3, 2, 0};
+constexpr counts counts_of<cells::coupled_lstm> = {3, 3, 3, 2, 0};
 template <>
-counts counts_of<cells::indrnn> const {1, 0, 1, 1, 1};
+constexpr counts counts_of<cells::indrnn> = {1, 0, 1, 1, 1};
 template <>
-counts counts_of<cells::slstm> const {4, 4, 4, 4, 0};
+constexpr counts counts_of<cells::slstm> = {4, 4, 4, 4, 0};
 
 template <class Cell>
 struct layout : testing::Test {};

@@ -5,15 +5,15 @@
 #include "rnnopt/buffers.hpp"
 #include "rnnopt/device/column_sum.cuh"
 #include "rnnopt/device/copy.cuh"
-#include "rnnopt/device/lanes.cuh"
 #include "rnnopt/device/pointwise_gradient.cuh"
 #include "rnnopt/device/products.cuh"
+#include "rnnopt/device/sink_base.cuh"
 
 namespace rnnopt::detail {
 
 /// Enqueues a schedule's backward operations on streams.
 template <class Cell, class Precision>
-class cuda_backward_sink {
+class cuda_backward_sink : public cuda_sink_base {
   using traits = cell_traits<Cell>;
   using gates = typename traits::gates;
   using storage = typename Precision::storage;
@@ -24,38 +24,40 @@ class cuda_backward_sink {
   cuda_backward_sink(cudaStream_t stream, lane_set const& lanes, network_products<Precision> const& products,
                      backward_arguments<Cell, Precision> const& arguments,
                      backward_buffers<Cell, Precision> const& buffers)
-      : stream_(stream), lanes_(lanes), products_(products), a_(arguments), b_(buffers), e_(buffers.e) {}
+      : cuda_sink_base(stream, lanes, buffers.workspace_base, buffers.workspace.product_scratch),
+        products_(products),
+        a_(arguments),
+        b_(buffers),
+        e_(buffers.e) {}
 
   /// Starts the gradients that are carried backward, then lets the side lanes start.
   void begin(gradient_request wanted) {
     if (wanted.data) {
       std::int64_t const plane = b_.plane(), count = e_.lines() * plane;
-      launch_copy<accumulate, storage, accumulate>(
-          stream_, {b_.state_gradients({0, 0}, 0), a_.final_gradient.h, nullptr, traits::states * plane, plane, 0,
-                    plane, count});
+      launch_copy<accumulate, storage, accumulate>(stream(), {b_.state_gradients({0, 0}, 0), a_.final_gradient.h,
+                                                              nullptr, traits::states * plane, plane, 0, plane, count});
       for (int s = 1; s < traits::states; ++s)
         launch_copy<accumulate, state, accumulate>(
-            stream_, {b_.state_gradients({0, 0}, s), a_.final_gradient.others[std::size_t(s - 1)], nullptr,
-                      traits::states * plane, plane, 0, plane, count});
+            stream(), {b_.state_gradients({0, 0}, s), a_.final_gradient.others[std::size_t(s - 1)], nullptr,
+                       traits::states * plane, plane, 0, plane, count});
     }
-    lanes_.fork(stream_);
+    lanes().fork(stream());
   }
 
   /// Joins the side lanes, then hands out the gradients of the initial states.
   void end(gradient_request wanted) {
-    lanes_.join(stream_);
+    lanes().join(stream());
     if (!wanted.data) return;
     std::int64_t const plane = b_.plane(), count = e_.lines() * plane;
     bool const through_r = e_.steps > 0 && gates::recurrent_count > 0;
     if (a_.initial_gradient.h != nullptr)
-      launch_copy<storage, accumulate, accumulate>(
-          stream_, {a_.initial_gradient.h, b_.state_gradients({0, 0}, 0),
-                    through_r ? b_.recurrent_gradients({0, 0}) : nullptr, plane, traits::states * plane, plane, plane,
-                    count});
+      launch_copy<storage, accumulate, accumulate>(stream(), {a_.initial_gradient.h, b_.state_gradients({0, 0}, 0),
+                                                              through_r ? b_.recurrent_gradients({0, 0}) : nullptr,
+                                                              plane, traits::states * plane, plane, plane, count});
     for (int s = 1; s < traits::states; ++s)
       if (state* const to = a_.initial_gradient.others[std::size_t(s - 1)]; to != nullptr)
         launch_copy<state, accumulate, accumulate>(
-            stream_, {to, b_.state_gradients({0, 0}, s), nullptr, plane, traits::states * plane, 0, plane, count});
+            stream(), {to, b_.state_gradients({0, 0}, s), nullptr, plane, traits::states * plane, 0, plane, count});
   }
 
   void pointwise_gradient(int lane, line l, std::int64_t step) {
@@ -91,8 +93,8 @@ class cuda_backward_sink {
     if (l.layer == 0 && a_.dx == nullptr) return;
     time_range const times = times_of(e_, l, first_step, steps);
     std::int64_t const inputs = e_.input_of(l.layer);
-    storage* const out = l.layer == 0 ? a_.dx + times.first * e_.batch * inputs
-                                      : b_.layer_gradients(l.layer - 1, times.first);
+    storage* const out =
+        l.layer == 0 ? a_.dx + times.first * e_.batch * inputs : b_.layer_gradients(l.layer - 1, times.first);
     if (gates::input_count == 0) {
       check(cudaMemsetAsync(out, 0, std::size_t(steps * e_.batch * inputs) * sizeof(storage), stream(lane)),
             "clearing a gradient");
@@ -114,9 +116,9 @@ class cuda_backward_sink {
           stream(lane), b_.input_gate_gradients(l, 0), l.layer == 0 ? a_.x : b_.h(below, slot_after(below, 0)),
           out.input, accumulates, scratch(lane));
     if (out.recurrent != nullptr && gates::recurrent_count > 0)
-      products_[{product_kind::recurrent_weights, false, e_.steps}].run(
-          stream(lane), b_.recurrent_gate_gradients(l, 0), b_.h(l, slot_before(l, 0)), out.recurrent, accumulates,
-          scratch(lane));
+      products_[{product_kind::recurrent_weights, false, e_.steps}].run(stream(lane), b_.recurrent_gate_gradients(l, 0),
+                                                                        b_.h(l, slot_before(l, 0)), out.recurrent,
+                                                                        accumulates, scratch(lane));
     if (out.bias != nullptr) {
       if constexpr (gates::same_rows)
         column_sum(lane, b_.input_gate_gradients(l, 0), rows, input_width, input_width, out.bias);
@@ -135,14 +137,7 @@ class cuda_backward_sink {
         column_sum(lane, b_.unit_gradients(l, u), e_.batch, hidden, hidden, out.units + u * hidden);
   }
 
-  void signal(int lane, int event) { lanes_.signal(stream_, lane, event); }
-  void wait(int lane, int event) { lanes_.wait(stream_, lane, event); }
-
  private:
-  cudaStream_t stream(int lane) const { return lanes_.stream(stream_, lane); }
-  void* scratch(int lane) const {
-    return b_.workspace_base + b_.workspace.product_scratch + lane * std::int64_t(product_scratch_bytes);
-  }
   template <class T>
   void column_sum(int lane, T const* from, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
                   accumulate* out) const {
@@ -152,8 +147,6 @@ class cuda_backward_sink {
                       partial);
   }
 
-  cudaStream_t stream_;
-  lane_set const& lanes_;
   network_products<Precision> const& products_;
   backward_arguments<Cell, Precision> const& a_;
   backward_buffers<Cell, Precision> const& b_;

@@ -19,8 +19,6 @@ class lane_set {
     for (int event = 0; event < events; ++event) events_.push_back(make_event(cudaEventDisableTiming, where));
   }
 
-  int lanes() const { return int(side_.size()) + 1; }
-
   cudaStream_t stream(cudaStream_t caller, int lane) const {
     return lane == 0 ? caller : side_[std::size_t(lane - 1)].get();
   }
@@ -36,6 +34,14 @@ class lane_set {
       check(cudaEventRecord(joined_[i].get(), side_[i].get()), "joining lanes");
       check(cudaStreamWaitEvent(caller, joined_[i].get(), 0), "joining lanes");
     }
+  }
+  /// join() for when an exception is on its way: whatever was enqueued is waited for, and a capture can end.
+  void join_quietly(cudaStream_t caller) const noexcept {
+    for (std::size_t i = 0; i < side_.size(); ++i) {
+      cudaEventRecord(joined_[i].get(), side_[i].get());
+      cudaStreamWaitEvent(caller, joined_[i].get(), 0);
+    }
+    cudaGetLastError();
   }
   void signal(cudaStream_t caller, int lane, int event) const {
     check(cudaEventRecord(events_[std::size_t(event)].get(), stream(caller, lane)), "signalling between lanes");

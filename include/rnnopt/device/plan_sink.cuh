@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 
 #include "rnnopt/device/products.cuh"
 
@@ -9,6 +10,10 @@ namespace rnnopt::detail {
 
 /// Learns from a dry run of the schedule which lanes, events and products a plan needs.
 class plan_sink {
+  // Each lane is a stream with scratch of its own, each event a CUDA event: numbers beyond these are mistakes.
+  static constexpr int most_lanes = 1 << 12;
+  static constexpr int most_events = 1 << 22;
+
  public:
   plan_sink(std::int64_t all_steps, cell_shape const& cell) : all_steps_(all_steps), cell_(cell) {}
 
@@ -37,11 +42,11 @@ class plan_sink {
   }
   void signal(int lane, int event) {
     use(lane);
-    events_ = (std::max)(events_, event + 1);
+    use_event(event);
   }
   void wait(int lane, int event) {
     use(lane);
-    events_ = (std::max)(events_, event + 1);
+    use_event(event);
   }
 
   int lanes() const { return lanes_; }
@@ -49,11 +54,22 @@ class plan_sink {
   std::set<product_key> const& products() const { return products_; }
 
  private:
-  void use(int lane) { lanes_ = (std::max)(lanes_, lane + 1); }
+  void use(int lane) {
+    if (lane < 0 || lane >= most_lanes)
+      fail(errc::schedule_inconsistent, "rnn", "the schedule uses lane " + std::to_string(lane),
+           "lanes count from 0 to " + std::to_string(most_lanes - 1));
+    lanes_ = (std::max)(lanes_, lane + 1);
+  }
+  void use_event(int event) {
+    if (event < 0 || event >= most_events)
+      fail(errc::schedule_inconsistent, "rnn", "the schedule uses event " + std::to_string(event),
+           "events count from 0 to " + std::to_string(most_events - 1));
+    events_ = (std::max)(events_, event + 1);
+  }
   void need(product_kind kind, line const& l, std::int64_t steps) {
     // Kinds that do not read x are alike in every layer.
-    bool const reads_layer_input = kind == product_kind::input || kind == product_kind::input_gradient ||
-                                   kind == product_kind::input_weights;
+    bool const reads_layer_input =
+        kind == product_kind::input || kind == product_kind::input_gradient || kind == product_kind::input_weights;
     products_.insert({kind, reads_layer_input && l.layer == 0, steps});
   }
 

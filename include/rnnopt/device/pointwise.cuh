@@ -79,8 +79,7 @@ __global__ void __launch_bounds__(128) pointwise_kernel(pointwise_arguments<Cell
 #pragma unroll
   for (int s = 1; s < traits::states; ++s) in.states[s] = static_cast<accumulate>(a.before[s - 1][at]);
 #pragma unroll
-  for (int u = 0; u < traits::unit_parameters; ++u)
-    in.units[u] = static_cast<accumulate>(a.units[u * hidden + unit]);
+  for (int u = 0; u < traits::unit_parameters; ++u) in.units[u] = static_cast<accumulate>(a.units[u * hidden + unit]);
 
   accumulate next[traits::states];
   device_step<Cell>(in, next);

@@ -20,21 +20,21 @@ struct pointwise_gradient_arguments {
   static constexpr int unit_parameters =
       cell_traits<Cell>::unit_parameters > 0 ? cell_traits<Cell>::unit_parameters : 1;
 
-  storage const* saved;                     ///< pre-activations [batch, gates, hidden]
-  storage const* h_before;                  ///< [batch, hidden]
-  state const* before[others];              ///< [batch, hidden] each
-  storage const* units;                     ///< [unit_parameters, hidden]
-  storage const* dy;                        ///< rows of dy_row elements, or null
-  accumulate const* recurrent_gradients;    ///< [batch, hidden], or null at the last step
-  accumulate* state_gradients;              ///< [states, batch, hidden]
-  accumulate* unit_gradients;               ///< [unit_parameters, batch, hidden]
-  storage* input_gate_gradients;            ///< [batch, input_gates, hidden]
-  storage* recurrent_gate_gradients;        ///< [batch, recurrent_gates, hidden]; ignored where it is the former
+  storage const* saved;                   ///< pre-activations [batch, gates, hidden]
+  storage const* h_before;                ///< [batch, hidden]
+  state const* before[others];            ///< [batch, hidden] each
+  storage const* units;                   ///< [unit_parameters, hidden]
+  storage const* dy;                      ///< rows of dy_row elements, or null
+  accumulate const* recurrent_gradients;  ///< [batch, hidden], or null at the last step
+  accumulate* state_gradients;            ///< [states, batch, hidden]
+  accumulate* unit_gradients;             ///< [unit_parameters, batch, hidden]
+  storage* input_gate_gradients;          ///< [batch, input_gates, hidden]
+  storage* recurrent_gate_gradients;      ///< [batch, recurrent_gates, hidden]; ignored where it is the former
   std::int64_t dy_row;
   std::int32_t batch;
   std::int32_t hidden;
   std::uint32_t tiles;
-  bool first;                               ///< unit_gradients hold nothing yet
+  bool first;  ///< unit_gradients hold nothing yet
 };
 
 template <class Cell, class Precision>
@@ -63,8 +63,7 @@ __global__ void __launch_bounds__(128)
 #pragma unroll
   for (int s = 1; s < traits::states; ++s) in.states[s] = static_cast<accumulate>(a.before[s - 1][at]);
 #pragma unroll
-  for (int u = 0; u < traits::unit_parameters; ++u)
-    in.units[u] = static_cast<accumulate>(a.units[u * hidden + unit]);
+  for (int u = 0; u < traits::unit_parameters; ++u) in.units[u] = static_cast<accumulate>(a.units[u * hidden + unit]);
 
   unit_gradients<Cell, accumulate> out;
   device_backward<Cell, accumulate>(in, next, out);

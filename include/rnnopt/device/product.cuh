@@ -25,20 +25,21 @@ enum class product_choice {
 
 namespace detail {
 
-/// Scratch that every lane's products share. More than this was never used by the algorithms that win on the shapes of
-/// recurrent steps; it is a constant so that workspace_bytes() depends on extents alone.
+/// Scratch of one lane's products. A constant, so that workspace_bytes() depends on types and extents alone; room for
+/// split-k partial sums of a step's product, which is small.
 inline constexpr std::size_t product_scratch_bytes = std::size_t(8) << 20;
+
+/// Whether there is a product for operands of this type.
+template <class T>
+inline constexpr bool has_product =
+    std::is_same_v<T, half> || std::is_same_v<T, bfloat16> || std::is_same_v<T, float> || std::is_same_v<T, double>;
 
 template <class T>
 constexpr cudaDataType data_type() {
   if constexpr (std::is_same_v<T, half>) return CUDA_R_16F;
   else if constexpr (std::is_same_v<T, bfloat16>) return CUDA_R_16BF;
   else if constexpr (std::is_same_v<T, float>) return CUDA_R_32F;
-  else {
-    static_assert(std::is_same_v<T, double>,
-                  "rnnopt: cuBLASLt has no product for this storage type; write half, bfloat16, float or double");
-    return CUDA_R_64F;
-  }
+  else return CUDA_R_64F;
 }
 
 /// Element types of a product and what the matrix units may do; independent of cell and shape.
@@ -53,7 +54,7 @@ template <class Precision, class Result>
 constexpr product_types product_types_of() {
   bool const wide = std::is_same_v<typename Precision::accumulate, double>;
   return {data_type<typename Precision::storage>(), data_type<Result>(), wide ? CUDA_R_64F : CUDA_R_32F,
-          wide                                    ? CUBLAS_COMPUTE_64F
+          wide                                   ? CUBLAS_COMPUTE_64F
           : Precision::math == matrix_math::tf32 ? CUBLAS_COMPUTE_32F_FAST_TF32
                                                  : CUBLAS_COMPUTE_32F};
 }
@@ -95,7 +96,7 @@ class planned_product {
            shape.a_row);
     layout(result_, types.result, shape.n, shape.m, shape.c_row);
 
-    std::vector<suggestion> const candidates = suggest(shape, choice);
+    std::vector<suggestion> const candidates = suggest(shape, types, choice);
     if (candidates.empty())
       fail(errc::no_product_algorithm, where,
            "cuBLASLt offers no algorithm for m " + std::to_string(shape.m) + ", n " + std::to_string(shape.n) + ", k " +
@@ -104,14 +105,14 @@ class planned_product {
     if (choice == product_choice::measured && candidates.size() > 1) measure(candidates, shape, types);
   }
 
-  /// Enqueues the product; `scratch` has product_scratch_bytes.
+  /// Enqueues the product; `scratch` has product_scratch_bytes and is aligned to 256 bytes.
   template <class Operand, class Result>
   void run(cudaStream_t stream, Operand const* a, Operand const* b, Result* c, bool accumulate, void* scratch) const {
     check(enqueue(algorithm_, stream, a, b, c, accumulate, scratch), "enqueueing a product");
   }
 
  private:
-  std::vector<suggestion> suggest(product_shape const& shape, product_choice choice) const {
+  std::vector<suggestion> suggest(product_shape const& shape, product_types types, product_choice choice) const {
     char const* const where = "planning a product";
     cublasLtMatmulPreference_t created = nullptr;
     check(cublasLtMatmulPreferenceCreate(&created), where);
@@ -120,6 +121,9 @@ class planned_product {
       check(cublasLtMatmulPreferenceSetAttribute(created, attribute, &value, sizeof(value)), where);
     };
     set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t(product_scratch_bytes));
+    // Partial sums are never added in a 16-bit result.
+    if (types.result != types.scale)
+      set(CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, std::uint32_t(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, std::uint32_t(shape.b_alignment));
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, std::uint32_t(shape.a_alignment));
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, std::uint32_t(shape.c_alignment));
@@ -131,9 +135,9 @@ class planned_product {
                                        result_.get(), created, int(results.size()), results.data(), &found);
     if (status != CUBLAS_STATUS_NOT_SUPPORTED) check(status, where);
     results.resize(status == CUBLAS_STATUS_SUCCESS ? std::size_t(found) : 0);
-    results.erase(std::remove_if(results.begin(), results.end(),
-                                 [](auto const& r) { return r.state != CUBLAS_STATUS_SUCCESS; }),
-                  results.end());
+    results.erase(
+        std::remove_if(results.begin(), results.end(), [](auto const& r) { return r.state != CUBLAS_STATUS_SUCCESS; }),
+        results.end());
     return results;
   }
 
@@ -149,8 +153,7 @@ class planned_product {
   }
 
   /// Keeps the fastest candidate: each is timed as a captured chain, as it will run, on memory of its own.
-  void measure(std::vector<suggestion> const& candidates, product_shape const& shape,
-               product_types types) {
+  void measure(std::vector<suggestion> const& candidates, product_shape const& shape, product_types types) {
     char const* const where = "measuring a product";
     auto const bytes = [](cudaDataType type) {
       return type == CUDA_R_64F ? std::size_t(8) : type == CUDA_R_32F ? std::size_t(4) : std::size_t(2);
@@ -162,9 +165,9 @@ class planned_product {
     owned_memory const a = allocate(a_bytes, where), b = allocate(b_bytes, where), c = allocate(c_bytes, where);
     owned_memory const scratch = allocate(product_scratch_bytes, where);
     // Small finite numbers in every one of the types: 0x3c3c is 1.06 as half and 0.011 as bfloat16.
-    check(cudaMemset(a.get(), 0x3c, a_bytes), where);
-    check(cudaMemset(b.get(), 0x3c, b_bytes), where);
     owned_stream const stream = make_stream(where);
+    check(cudaMemsetAsync(a.get(), 0x3c, a_bytes, stream.get()), where);
+    check(cudaMemsetAsync(b.get(), 0x3c, b_bytes, stream.get()), where);
     owned_event const start = make_event(cudaEventDefault, where), stop = make_event(cudaEventDefault, where);
     double const operations = 2.0 * double(shape.m) * double(shape.n) * double(shape.k);
     int const chain = operations > 1e10 ? 2 : operations > 1e9 ? 6 : 20;
@@ -175,9 +178,13 @@ class planned_product {
       for (int i = 0; i < chain && status == CUBLAS_STATUS_SUCCESS; ++i)
         status = enqueue(candidate.algo, stream.get(), a.get(), b.get(), c.get(), false, scratch.get());
       cudaGraph_t captured = nullptr;
-      check(cudaStreamEndCapture(stream.get(), &captured), where);
+      cudaError_t const ended = cudaStreamEndCapture(stream.get(), &captured);
       owned_graph const graph(captured);
-      if (status != CUBLAS_STATUS_SUCCESS) continue;
+      if (status != CUBLAS_STATUS_SUCCESS) {
+        cudaGetLastError();
+        continue;
+      }
+      check(ended, where);
       cudaGraphExec_t instantiated = nullptr;
       check(cudaGraphInstantiate(&instantiated, captured, 0), where);
       owned_graph_exec const exec(instantiated);

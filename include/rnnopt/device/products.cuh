@@ -72,7 +72,8 @@ class network_products {
     std::size_t const w_storage = natural_alignment(hidden * s, inputs * s);
     switch (key.kind) {
       case product_kind::input:
-        return {rows, input_width, inputs, false, true, inputs, inputs, input_width, input_storage, w_storage, hidden_sum};
+        return {rows,   input_width, inputs,        false,     true,      inputs,
+                inputs, input_width, input_storage, w_storage, hidden_sum};
       case product_kind::recurrent:
         return {rows,   recurrent_width, hidden,         false,          true,      hidden,
                 hidden, recurrent_width, hidden_storage, hidden_storage, hidden_sum};
@@ -83,10 +84,19 @@ class network_products {
         return {rows,   inputs, input_width,    false,     false,        input_width,
                 inputs, inputs, hidden_storage, w_storage, input_storage};
       case product_kind::input_weights:
-        return {input_width, inputs, rows,           true,          false,
-                input_width, inputs, inputs,         hidden_storage, input_storage,
+        return {input_width,
+                inputs,
+                rows,
+                true,
+                false,
+                input_width,
+                inputs,
+                inputs,
+                hidden_storage,
+                input_storage,
                 natural_alignment(hidden * a, inputs * a)};
-      case product_kind::recurrent_weights: break;
+      case product_kind::recurrent_weights:
+        break;
     }
     return {recurrent_width, hidden, rows,           true,           false,     recurrent_width,
             hidden,          hidden, hidden_storage, hidden_storage, hidden_sum};

@@ -79,8 +79,7 @@ class host_backward_sink {
           for (int g = 0; g < traits::gate_count; ++g)
             in.gates[g] = static_cast<accumulate>(saved[(row * traits::gate_count + g) * hidden + unit]);
           in.states[0] = static_cast<accumulate>(b_.h(l, before)[at]);
-          for (int s = 1; s < traits::states; ++s)
-            in.states[s] = static_cast<accumulate>(b_.other(s, l, before)[at]);
+          for (int s = 1; s < traits::states; ++s) in.states[s] = static_cast<accumulate>(b_.other(s, l, before)[at]);
           for (int u = 0; u < traits::unit_parameters; ++u)
             in.units[u] = static_cast<accumulate>(weights.units[u * hidden + unit]);
           host_backward<Cell, accumulate>(in, next, out);

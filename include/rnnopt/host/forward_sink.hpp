@@ -60,8 +60,7 @@ class host_forward_sink {
     // The layer below is one block of columns of W for each of its directions.
     for (std::int64_t d = 0; d < e_.directions; ++d) {
       line const below{l.layer - 1, d};
-      product<tf32>(rows, width, e_.hidden,
-                    operand<storage>{b_.h(below, slot_after(below, times.first)), e_.hidden, 1},
+      product<tf32>(rows, width, e_.hidden, operand<storage>{b_.h(below, slot_after(below, times.first)), e_.hidden, 1},
                     operand<storage>{w + d * e_.hidden, 1, e_.directions * e_.hidden}, out, width,
                     accumulate(d == 0 ? 0 : 1));
     }
@@ -103,8 +102,7 @@ class host_forward_sink {
           if (saved != nullptr) saved[(row * traits::gate_count + g) * hidden + unit] = static_cast<storage>(sum);
         }
         in.states[0] = static_cast<accumulate>(b_.h(l, before)[at]);
-        for (int s = 1; s < traits::states; ++s)
-          in.states[s] = static_cast<accumulate>(b_.other(s, l, before)[at]);
+        for (int s = 1; s < traits::states; ++s) in.states[s] = static_cast<accumulate>(b_.other(s, l, before)[at]);
         for (int u = 0; u < traits::unit_parameters; ++u)
           in.units[u] = static_cast<accumulate>(weights.units[u * hidden + unit]);
         if (active) host_step<Cell>(in, next);

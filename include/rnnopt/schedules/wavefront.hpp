@@ -47,7 +47,7 @@ struct wavefront {
   template <class Sink>
   static void backward(network const& n, gradient_request wanted, Sink& sink) {
     plan const p(n);
-    std::int64_t const diagonals = wanted.data && p.chunks > 0 ? p.chunks + n.layers - 1 : 0;
+    std::int64_t const diagonals = wanted.data ? p.chunks + n.layers - 1 : 0;
     for (std::int64_t diagonal = 0; diagonal < diagonals; ++diagonal)
       for (std::int64_t layer = n.layers - 1; layer >= 0; --layer) {
         std::int64_t const chunk = p.chunks - 1 - (diagonal - (n.layers - 1 - layer));
