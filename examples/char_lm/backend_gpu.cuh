@@ -153,7 +153,7 @@ class gpu_backend {
   };
 
  private:
-  static void check(cudaError_t error) { rnnopt::detail::check(error, "char_lm"); }
+  static void check(cudaError_t error) { rnnopt::detail::require_success(error, "char_lm"); }
   template <class T>
   static std::size_t bytes(buffer<T> const& b) {
     return sizeof(T) * static_cast<std::size_t>(b.size());

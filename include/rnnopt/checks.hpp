@@ -109,6 +109,7 @@ void check_forward(char const* where, forward_arguments<Cell, Precision> const& 
   check_pointer(where, {"y"}, a.y, sizeof(storage));
   check_states(where, "initial.h", "initial.others", a.initial);
   check_states(where, "final.h", "final.others", a.final);
+  check_pointer(where, {"lengths"}, a.lengths, sizeof(std::int32_t));
   check_scratch(where, "workspace", a.workspace, workspace_bytes, errc::workspace_too_small);
   check_scratch(where, "reserve", a.reserve, reserve_bytes, errc::reserve_too_small);
   std::int64_t const x_bytes = rows * e.input * size, y_bytes = rows * e.directions * e.hidden * size;
@@ -150,6 +151,7 @@ void check_backward(char const* where, backward_arguments<Cell, Precision> const
   check_pointer(where, {"dx"}, a.dx, natural_alignment(e.input * size));
   check_states(where, "final_gradient.h", "final_gradient.others", a.final_gradient);
   check_states(where, "initial_gradient.h", "initial_gradient.others", a.initial_gradient);
+  check_pointer(where, {"lengths"}, a.lengths, sizeof(std::int32_t));
   if (wanted.weights) check_gradients(where, a, e);
   check_scratch(where, "workspace", a.workspace, workspace_bytes, errc::workspace_too_small);
   check_scratch(where, "reserve", a.reserve, reserve_bytes, errc::reserve_too_small);

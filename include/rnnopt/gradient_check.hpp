@@ -78,8 +78,9 @@ class gradient_checker {
     return std::abs(a - b) / (std::max)({1.0, std::abs(a), std::abs(b)});
   }
 
-  /// The difference quotient that agrees best of one over both sides, the most precise, and one over either side, which
-  /// does not reach across a kink of the cell (relu, max) on the other. None agrees with a derivative that is wrong.
+  /// The difference quotient that agrees best: of some over both sides, wide ones being the more precise and narrow
+  /// ones good where the cell bends sharply, and one over either side, which does not reach across a kink (relu, max)
+  /// on the other. None agrees with a derivative that is wrong.
   double difference(double& variable, double derivative) const {
     double const at = variable;
     auto const moved = [&](double by) {
@@ -92,8 +93,8 @@ class gradient_checker {
     auto const consider = [&](double quotient) {
       if (!(disagreement(best, derivative) <= disagreement(quotient, derivative))) best = quotient;
     };
-    double const wide = 1e-3;
-    consider((8 * (moved(wide) - moved(-wide)) - (moved(2 * wide) - moved(-2 * wide))) / (12 * wide));
+    for (double const both : {1e-3, 1e-4, 1e-5})
+      consider((8 * (moved(both) - moved(-both)) - (moved(2 * both) - moved(-2 * both))) / (12 * both));
     for (double const side : {1e-5, -1e-5}) consider((4 * moved(side) - moved(2 * side) - 3 * moved(0)) / (2 * side));
     return best;
   }

@@ -163,7 +163,7 @@ class rnn {
       cudaGetLastError();
       detail::fail(errc::no_device, "rnn", std::string("there is no usable GPU, ") + cudaGetErrorString(found));
     }
-    detail::check(found, "rnn");
+    detail::require_success(found, "rnn");
     return device;
   }
 
@@ -179,14 +179,14 @@ class rnn {
 
   void check_device(char const* where, cudaStream_t stream) const {
     int device = 0;
-    detail::check(cudaGetDevice(&device), where);
+    detail::require_success(cudaGetDevice(&device), where);
     detail::check_same_device(where, "the current device", device, device_);
     if (stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread) return;
     // CUDA does not tell the device of a stream that is being captured.
     cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
-    detail::check(cudaStreamIsCapturing(stream, &capturing), where);
+    detail::require_success(cudaStreamIsCapturing(stream, &capturing), where);
     if (capturing != cudaStreamCaptureStatusNone) return;
-    detail::check(cudaStreamGetDevice(stream, &device), where);
+    detail::require_success(cudaStreamGetDevice(stream, &device), where);
     detail::check_same_device(where, "the stream's device", device, device_);
   }
 
@@ -255,8 +255,8 @@ class rnn {
     for (std::int64_t i = 0; i < e_.lines(); ++i) {
       auto const clear = [&](accumulate* pointer, std::int64_t rows, std::int64_t columns) {
         if (pointer == nullptr || rows == 0) return;
-        detail::check(cudaMemsetAsync(pointer, 0, std::size_t(rows * columns) * sizeof(accumulate), stream),
-                      "clearing gradients");
+        detail::require_success(cudaMemsetAsync(pointer, 0, std::size_t(rows * columns) * sizeof(accumulate), stream),
+                                "clearing gradients");
       };
       clear(a.gradients[i].input, shape.input_gates * e_.hidden, e_.input_of(i / e_.directions));
       clear(a.gradients[i].recurrent, shape.recurrent_gates * e_.hidden, e_.hidden);

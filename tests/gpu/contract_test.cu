@@ -163,8 +163,9 @@ TEST(contract, gradients_accumulate) {
   backward.mode = rnnopt::gradient_mode::accumulate;
   network.plan().backward(nullptr, backward);
   auto const twice = network.fetch();
-  for (std::size_t i = 0; i < once.dweights.size(); ++i)
-    ASSERT_EQ(twice.dweights[i], 2 * once.dweights[i]) << "weight " << i;
+  std::vector<double> doubled(once.dweights.begin(), once.dweights.end());
+  for (double& value : doubled) value *= 2;
+  EXPECT_LE(relative_error(twice.dweights, doubled), tolerance<rnnopt::fp32>(1));
   EXPECT_TRUE(same_bits(twice.dx, once.dx)) << "dx accumulates";
 }
 

@@ -96,8 +96,8 @@ class cuda_backward_sink : public cuda_sink_base {
     storage* const out =
         l.layer == 0 ? a_.dx + times.first * e_.batch * inputs : b_.layer_gradients(l.layer - 1, times.first);
     if (gates::input_count == 0) {
-      check(cudaMemsetAsync(out, 0, std::size_t(steps * e_.batch * inputs) * sizeof(storage), stream(lane)),
-            "clearing a gradient");
+      require_success(cudaMemsetAsync(out, 0, std::size_t(steps * e_.batch * inputs) * sizeof(storage), stream(lane)),
+                      "clearing a gradient");
       return;
     }
     products_[{product_kind::input_gradient, l.layer == 0, steps}].run(

@@ -52,10 +52,10 @@ void launch_column_sum(cudaStream_t stream, T const* from, std::int64_t rows, st
   std::int64_t const tiles = (columns + 31) / 32;
   column_sum_chunk_kernel<T, Sum><<<unsigned(tiles * chunks), dim3(32, 8), 0, stream>>>(
       from, rows, columns, row_stride, partial, std::uint32_t(tiles), (rows + chunks - 1) / chunks);
-  check(cudaGetLastError(), "launching column_sum");
+  require_success(cudaGetLastError(), "launching column_sum");
   column_sum_total_kernel<Sum>
       <<<unsigned((columns + 127) / 128), 128, 0, stream>>>(partial, chunks, columns, out, accumulate);
-  check(cudaGetLastError(), "launching column_sum");
+  require_success(cudaGetLastError(), "launching column_sum");
 }
 
 }  // namespace rnnopt::detail

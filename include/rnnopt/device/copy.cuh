@@ -32,7 +32,7 @@ template <class To, class From, class Sum>
 void launch_copy(cudaStream_t stream, copy_arguments<To, From, Sum> const& a) {
   if (a.count == 0) return;
   copy_kernel<To, From, Sum><<<unsigned((a.count + 255) / 256), 256, 0, stream>>>(a);
-  check(cudaGetLastError(), "launching copy");
+  require_success(cudaGetLastError(), "launching copy");
 }
 
 }  // namespace rnnopt::detail

@@ -39,12 +39,12 @@ class cublas_error : public std::runtime_error {
 
 namespace detail {
 
-inline void check(cudaError_t code, char const* where) {
+inline void require_success(cudaError_t code, char const* where) {
   if (code == cudaSuccess) return;
   cudaGetLastError();  // so that the context is clean for whoever catches this
   throw cuda_error(code, where);
 }
-inline void check(cublasStatus_t code, char const* where) {
+inline void require_success(cublasStatus_t code, char const* where) {
   if (code != CUBLAS_STATUS_SUCCESS) throw cublas_error(code, where);
 }
 

@@ -37,22 +37,22 @@ using owned_memory = std::unique_ptr<void, device_free>;
 
 inline owned_memory allocate(std::size_t bytes, char const* where) {
   void* pointer = nullptr;
-  check(cudaMalloc(&pointer, bytes), where);
+  require_success(cudaMalloc(&pointer, bytes), where);
   return owned_memory(pointer);
 }
 inline owned_stream make_stream(char const* where) {
   cudaStream_t stream = nullptr;
-  check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), where);
+  require_success(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), where);
   return owned_stream(stream);
 }
 inline owned_event make_event(unsigned flags, char const* where) {
   cudaEvent_t event = nullptr;
-  check(cudaEventCreateWithFlags(&event, flags), where);
+  require_success(cudaEventCreateWithFlags(&event, flags), where);
   return owned_event(event);
 }
 inline owned_cublas make_cublas(char const* where) {
   cublasLtHandle_t handle = nullptr;
-  check(cublasLtCreate(&handle), where);
+  require_success(cublasLtCreate(&handle), where);
   return owned_cublas(handle);
 }
 

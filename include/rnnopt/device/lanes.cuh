@@ -25,14 +25,15 @@ class lane_set {
   /// Side lanes start after what the caller's stream holds.
   void fork(cudaStream_t caller) const {
     if (side_.empty()) return;
-    check(cudaEventRecord(forked_.get(), caller), "forking lanes");
-    for (auto const& stream : side_) check(cudaStreamWaitEvent(stream.get(), forked_.get(), 0), "forking lanes");
+    require_success(cudaEventRecord(forked_.get(), caller), "forking lanes");
+    for (auto const& stream : side_)
+      require_success(cudaStreamWaitEvent(stream.get(), forked_.get(), 0), "forking lanes");
   }
   /// The caller's stream goes on after all side lanes.
   void join(cudaStream_t caller) const {
     for (std::size_t i = 0; i < side_.size(); ++i) {
-      check(cudaEventRecord(joined_[i].get(), side_[i].get()), "joining lanes");
-      check(cudaStreamWaitEvent(caller, joined_[i].get(), 0), "joining lanes");
+      require_success(cudaEventRecord(joined_[i].get(), side_[i].get()), "joining lanes");
+      require_success(cudaStreamWaitEvent(caller, joined_[i].get(), 0), "joining lanes");
     }
   }
   /// join() for when an exception is on its way: whatever was enqueued is waited for, and a capture can end.
@@ -44,10 +45,12 @@ class lane_set {
     cudaGetLastError();
   }
   void signal(cudaStream_t caller, int lane, int event) const {
-    check(cudaEventRecord(events_[std::size_t(event)].get(), stream(caller, lane)), "signalling between lanes");
+    require_success(cudaEventRecord(events_[std::size_t(event)].get(), stream(caller, lane)),
+                    "signalling between lanes");
   }
   void wait(cudaStream_t caller, int lane, int event) const {
-    check(cudaStreamWaitEvent(stream(caller, lane), events_[std::size_t(event)].get(), 0), "waiting between lanes");
+    require_success(cudaStreamWaitEvent(stream(caller, lane), events_[std::size_t(event)].get(), 0),
+                    "waiting between lanes");
   }
 
  private:

@@ -101,7 +101,7 @@ void launch_pointwise(cudaStream_t stream, pointwise_arguments<Cell, Precision> 
   pointwise_grid const g(a.batch, a.hidden);
   a.tiles = g.tiles;
   pointwise_kernel<Cell, Precision><<<g.grid, g.block, 0, stream>>>(a);
-  check(cudaGetLastError(), "launching pointwise");
+  require_success(cudaGetLastError(), "launching pointwise");
 }
 
 }  // namespace rnnopt::detail

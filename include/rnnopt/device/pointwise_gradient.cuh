@@ -91,7 +91,7 @@ void launch_pointwise_gradient(cudaStream_t stream, pointwise_gradient_arguments
   pointwise_grid const g(a.batch, a.hidden);
   a.tiles = g.tiles;
   pointwise_gradient_kernel<Cell, Precision><<<g.grid, g.block, 0, stream>>>(a);
-  check(cudaGetLastError(), "launching pointwise_gradient");
+  require_success(cudaGetLastError(), "launching pointwise_gradient");
 }
 
 }  // namespace rnnopt::detail

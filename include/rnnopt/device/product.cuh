@@ -78,16 +78,19 @@ class planned_product {
     char const* const where = "planning a product";
     // cuBLASLt thinks in columns: row-major C = A B is column-major C^T = B^T A^T, so its first operand is our B.
     cublasLtMatmulDesc_t descriptor = nullptr;
-    check(cublasLtMatmulDescCreate(&descriptor, types.compute, types.scale), where);
+    require_success(cublasLtMatmulDescCreate(&descriptor, types.compute, types.scale), where);
     descriptor_.reset(descriptor);
     cublasOperation_t const first = shape.b_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
     cublasOperation_t const second = shape.a_transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
-    check(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof(first)), where);
-    check(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof(second)), where);
+    require_success(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_TRANSA, &first, sizeof(first)),
+                    where);
+    require_success(cublasLtMatmulDescSetAttribute(descriptor, CUBLASLT_MATMUL_DESC_TRANSB, &second, sizeof(second)),
+                    where);
     auto const layout = [&](owned_matrix_layout& into, cudaDataType type, std::int64_t rows, std::int64_t columns,
                             std::int64_t leading) {
       cublasLtMatrixLayout_t created = nullptr;
-      check(cublasLtMatrixLayoutCreate(&created, type, std::uint64_t(rows), std::uint64_t(columns), leading), where);
+      require_success(cublasLtMatrixLayoutCreate(&created, type, std::uint64_t(rows), std::uint64_t(columns), leading),
+                      where);
       into.reset(created);
     };
     layout(first_, types.operands, shape.b_transposed ? shape.k : shape.n, shape.b_transposed ? shape.n : shape.k,
@@ -108,17 +111,17 @@ class planned_product {
   /// Enqueues the product; `scratch` has product_scratch_bytes and is aligned to 256 bytes.
   template <class Operand, class Result>
   void run(cudaStream_t stream, Operand const* a, Operand const* b, Result* c, bool accumulate, void* scratch) const {
-    check(enqueue(algorithm_, stream, a, b, c, accumulate, scratch), "enqueueing a product");
+    require_success(enqueue(algorithm_, stream, a, b, c, accumulate, scratch), "enqueueing a product");
   }
 
  private:
   std::vector<suggestion> suggest(product_shape const& shape, product_types types, product_choice choice) const {
     char const* const where = "planning a product";
     cublasLtMatmulPreference_t created = nullptr;
-    check(cublasLtMatmulPreferenceCreate(&created), where);
+    require_success(cublasLtMatmulPreferenceCreate(&created), where);
     owned_product_preference const preference(created);
     auto const set = [&](cublasLtMatmulPreferenceAttributes_t attribute, auto value) {
-      check(cublasLtMatmulPreferenceSetAttribute(created, attribute, &value, sizeof(value)), where);
+      require_success(cublasLtMatmulPreferenceSetAttribute(created, attribute, &value, sizeof(value)), where);
     };
     set(CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, std::uint64_t(product_scratch_bytes));
     // Partial sums are never added in a 16-bit result.
@@ -133,7 +136,7 @@ class planned_product {
     cublasStatus_t const status =
         cublasLtMatmulAlgoGetHeuristic(cublas_, descriptor_.get(), first_.get(), second_.get(), result_.get(),
                                        result_.get(), created, int(results.size()), results.data(), &found);
-    if (status != CUBLAS_STATUS_NOT_SUPPORTED) check(status, where);
+    if (status != CUBLAS_STATUS_NOT_SUPPORTED) require_success(status, where);
     results.resize(status == CUBLAS_STATUS_SUCCESS ? std::size_t(found) : 0);
     results.erase(
         std::remove_if(results.begin(), results.end(), [](auto const& r) { return r.state != CUBLAS_STATUS_SUCCESS; }),
@@ -166,14 +169,14 @@ class planned_product {
     owned_memory const scratch = allocate(product_scratch_bytes, where);
     // Small finite numbers in every one of the types: 0x3c3c is 1.06 as half and 0.011 as bfloat16.
     owned_stream const stream = make_stream(where);
-    check(cudaMemsetAsync(a.get(), 0x3c, a_bytes, stream.get()), where);
-    check(cudaMemsetAsync(b.get(), 0x3c, b_bytes, stream.get()), where);
+    require_success(cudaMemsetAsync(a.get(), 0x3c, a_bytes, stream.get()), where);
+    require_success(cudaMemsetAsync(b.get(), 0x3c, b_bytes, stream.get()), where);
     owned_event const start = make_event(cudaEventDefault, where), stop = make_event(cudaEventDefault, where);
     double const operations = 2.0 * double(shape.m) * double(shape.n) * double(shape.k);
     int const chain = operations > 1e10 ? 2 : operations > 1e9 ? 6 : 20;
     float best = -1;
     for (auto const& candidate : candidates) {
-      check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), where);
+      require_success(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), where);
       cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
       for (int i = 0; i < chain && status == CUBLAS_STATUS_SUCCESS; ++i)
         status = enqueue(candidate.algo, stream.get(), a.get(), b.get(), c.get(), false, scratch.get());
@@ -184,18 +187,18 @@ class planned_product {
         cudaGetLastError();
         continue;
       }
-      check(ended, where);
+      require_success(ended, where);
       cudaGraphExec_t instantiated = nullptr;
-      check(cudaGraphInstantiate(&instantiated, captured, 0), where);
+      require_success(cudaGraphInstantiate(&instantiated, captured, 0), where);
       owned_graph_exec const exec(instantiated);
       float time = -1;
       for (int repetition = 0; repetition < 4; ++repetition) {
-        check(cudaEventRecord(start.get(), stream.get()), where);
-        check(cudaGraphLaunch(instantiated, stream.get()), where);
-        check(cudaEventRecord(stop.get(), stream.get()), where);
-        check(cudaEventSynchronize(stop.get()), where);
+        require_success(cudaEventRecord(start.get(), stream.get()), where);
+        require_success(cudaGraphLaunch(instantiated, stream.get()), where);
+        require_success(cudaEventRecord(stop.get(), stream.get()), where);
+        require_success(cudaEventSynchronize(stop.get()), where);
         float now = 0;
-        check(cudaEventElapsedTime(&now, start.get(), stop.get()), where);
+        require_success(cudaEventElapsedTime(&now, start.get(), stop.get()), where);
         if (repetition > 0 && (time < 0 || now < time)) time = now;
       }
       if (best < 0 || time < best) {

@@ -175,7 +175,7 @@ void sum_tile(std::int64_t m, std::int64_t n, std::int64_t k, operand<A> a, oper
   std::int64_t const sum_stride = tile_scratch<Accumulate>::sum_stride(n);
   std::fill(scratch.sum, scratch.sum + m * sum_stride, Accumulate(0));
   for (std::int64_t p = 0; p < k; p += depth_block) {
-    std::int64_t const depth = std::min(depth_block, k - p);
+    std::int64_t const depth = (std::min)(depth_block, k - p);
     A const* const a_p = a.data + p * a.column_stride;
     operand<Accumulate> packed{scratch.a, scratch.a_stride, 1};
     if (a.row_stride == 1 && a.column_stride != 1) {  // keep its order, so that both sides of the copy are contiguous
@@ -191,7 +191,7 @@ void sum_tile(std::int64_t m, std::int64_t n, std::int64_t k, operand<A> a, oper
       // With few rows a copy would cost as much as the product.
       bool const in_place = b_as_is && b.column_stride == 1 && m <= 2 * block_rows && j + width <= n;
       if (!in_place) {
-        pack_panel<RoundToTf32>(depth, std::min(width, n - j), b_panel, scratch.b);
+        pack_panel<RoundToTf32>(depth, (std::min)(width, n - j), b_panel, scratch.b);
       } else if constexpr (b_as_is) {
         panel = b_panel.data;
         panel_stride = b.row_stride;
@@ -263,8 +263,8 @@ void product(std::int64_t m, std::int64_t n, std::int64_t k, operand<A> a, opera
   auto const compute = [&](std::int64_t tile) {
     std::int64_t const i = tile / column_tiles * rows;
     std::int64_t const j = tile % column_tiles * columns;
-    std::int64_t const tile_m = std::min(rows, m - i);
-    std::int64_t const tile_n = std::min(columns, n - j);
+    std::int64_t const tile_m = (std::min)(rows, m - i);
+    std::int64_t const tile_n = (std::min)(columns, n - j);
     sum_tile<RoundToTf32, Accumulate>(tile_m, tile_n, k,
                                       operand<A>{a.data + i * a.row_stride, a.row_stride, a.column_stride},
                                       operand<B>{b.data + j * b.column_stride, b.row_stride, b.column_stride});

@@ -124,7 +124,7 @@ class thread_pool {
       if (!ticket_.compare_exchange_weak(ticket, ticket - 1)) continue;
       // Until this piece is added to done_, the loop cannot end and its variables stay.
       std::int64_t const first = std::int64_t{pieces_ - free_pieces(ticket)} * grain_;
-      std::int64_t const last = std::min(first + grain_, count_);
+      std::int64_t const last = (std::min)(first + grain_, count_);
       std::int64_t const count = count_;
       if (!failed_.load(std::memory_order_relaxed)) {
         try {
