@@ -50,7 +50,12 @@ std::vector<std::string> conditions(int argc, char** argv, options const& asked)
 
   std::string driver_text = "CUDA " + dotted(driver, 1000, 10);
   std::ifstream file("/proc/driver/nvidia/version");
-  if (std::string line; std::getline(file, line)) driver_text = line + ", " + driver_text;
+  // "NVRM version: NVIDIA ... x86_64  580.95.05  Release Build ...": the version is the word of digits and dots.
+  for (std::string word; file >> word;)
+    if (word.find('.') != std::string::npos && word.find_first_not_of("0123456789.") == std::string::npos) {
+      driver_text = word + ", " + driver_text;
+      break;
+    }
   std::size_t const cublas = cublasLtGetVersion();
 
   char date[64];

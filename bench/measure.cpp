@@ -100,9 +100,8 @@ struct candidate {
     for (int i = 0; i < runs_per_turn && wanted > 0; ++i, --wanted)
       samples.push_back(watch.time(stream, [&] { run(stream); }));
     if (wanted > 0) return;
-    auto const middle = samples.begin() + std::ptrdiff_t(samples.size() / 2);
-    std::nth_element(samples.begin(), middle, samples.end());
-    result->microseconds = *middle;
+    std::sort(samples.begin(), samples.end());
+    result->microseconds = (samples[(samples.size() - 1) / 2] + samples[samples.size() / 2]) / 2;
     result->repetitions = static_cast<int>(samples.size());
   }
 

@@ -17,6 +17,7 @@
 #include "cells/slstm.hpp"
 #include "rnnopt/arguments.hpp"
 #include "rnnopt/cells/vanilla.hpp"
+#include "rnnopt/evaluate.hpp"
 #include "rnnopt/extents.hpp"
 #include "rnnopt/weights.hpp"
 #include "tolerances.hpp"

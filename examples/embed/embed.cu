@@ -75,7 +75,6 @@ int main() try {
   device_floats const y_buffer(host_dy.size()), dx_buffer(host_x.size()), gradients(host_weights.size());
   float const *const x = x_buffer.data(), *const dy = dy_buffer.data();
   float *const y = y_buffer.data(), *const dx = dx_buffer.data();
-  auto const overwrite = rnnopt::gradient_mode::overwrite;
   cudaStream_t stream = nullptr;
   check(cudaStreamCreate(&stream));
   auto const allocate = [](std::size_t bytes) {
@@ -86,16 +85,20 @@ int main() try {
 
   // [embed]
   using network = rnnopt::rnn<rnnopt::lstm, rnnopt::fp32, rnnopt::schedules::stepwise>;
-  network const net(e);                                     // plans for these extents on the current device
-  auto const w = layout.bind<float const>(weights.data());  // W, R and b of every layer, by pointer
-  auto const dw = layout.bind<float>(gradients.data());
+  network const net(e);  // plans for these extents on the current device
   auto const workspace =
       allocate(std::max(net.workspace_bytes(rnnopt::pass::training), net.workspace_bytes(rnnopt::pass::backward)));
-  auto const reserve = allocate(net.reserve_bytes());  // what forward leaves for backward
+  auto const reserve = allocate(net.reserve_bytes());       // what forward leaves for backward
+  auto const w = layout.bind<float const>(weights.data());  // W, R and b of every layer, by pointer
+  auto const dw = layout.bind<float>(gradients.data());
 
-  // x [steps, batch, input], y [steps, batch, hidden]; {}: initial and final states, not used here.
-  net.forward_training(stream, {x, w.data(), {}, y, {}, nullptr, workspace, reserve});
-  net.backward(stream, {x, w.data(), nullptr, dy, {}, dx, {}, dw.data(), overwrite, workspace, reserve});
+  network::forward_arguments f;  // what stays null is zero, or not wanted
+  f.x = x, f.weights = w.data(), f.y = y, f.workspace = workspace, f.reserve = reserve;
+  net.forward_training(stream, f);
+  network::backward_arguments b;
+  b.x = x, b.weights = w.data(), b.dy = dy, b.dx = dx, b.gradients = dw.data();
+  b.workspace = workspace, b.reserve = reserve;
+  net.backward(stream, b);
   // [embed]
 
   check(cudaStreamSynchronize(stream));
@@ -113,18 +116,14 @@ int main() try {
   auto const host_workspace = allocate_on_host(blocks[0], std::max(oracle.workspace_bytes(rnnopt::pass::training),
                                                                    oracle.workspace_bytes(rnnopt::pass::backward)));
   auto const host_reserve = allocate_on_host(blocks[1], oracle.reserve_bytes());
-  oracle.forward_training({host_x.data(), host_w.data(), {}, host_y.data(), {}, nullptr, host_workspace, host_reserve});
-  oracle.backward({host_x.data(),
-                   host_w.data(),
-                   nullptr,
-                   host_dy.data(),
-                   {},
-                   host_dx.data(),
-                   {},
-                   host_dw.data(),
-                   overwrite,
-                   host_workspace,
-                   host_reserve});
+  network::forward_arguments host_f;
+  host_f.x = host_x.data(), host_f.weights = host_w.data(), host_f.y = host_y.data();
+  host_f.workspace = host_workspace, host_f.reserve = host_reserve;
+  oracle.forward_training(host_f);
+  network::backward_arguments host_b;
+  host_b.x = host_x.data(), host_b.weights = host_w.data(), host_b.dy = host_dy.data(), host_b.dx = host_dx.data();
+  host_b.gradients = host_dw.data(), host_b.workspace = host_workspace, host_b.reserve = host_reserve;
+  oracle.backward(host_b);
 
   double const errors[] = {error_of(y_buffer.copy(), host_y), error_of(dx_buffer.copy(), host_dx),
                            error_of(gradients.copy(), host_gradients)};

@@ -8,7 +8,7 @@
 #include <random>
 #include <string>
 
-#include "rnnopt/cell.hpp"
+#include "rnnopt/evaluate.hpp"
 
 namespace rnnopt {
 

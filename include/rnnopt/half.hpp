@@ -152,11 +152,6 @@ static_assert(is_plain_16_bit<bfloat16>(), "rnnopt: arrays of bfloat16 go to the
 
 }  // namespace detail
 
-/// @brief The same value, exactly.
-RNNOPT_HD inline float to_float(half value) { return static_cast<float>(value); }
-/// @brief The same value, exactly.
-RNNOPT_HD inline float to_float(bfloat16 value) { return static_cast<float>(value); }
-
 /// @brief Rounds to the 10 explicit mantissa bits of TF32, to nearest even; infinity and NaN stay as they are.
 RNNOPT_HD inline float round_to_tf32(float value) {
   std::uint32_t const bits = detail::float_bits(value);

@@ -60,19 +60,6 @@ RNNOPT_HD constexpr T&& get(detail::pack_leaf<Index, T>&& leaf) {
 namespace detail {
 
 template <class Function, std::size_t... Indices>
-RNNOPT_HD constexpr auto generate_pack(Function&& function, std::index_sequence<Indices...>) {
-  // Braces call from left to right.
-  return pack<decltype(function(std::integral_constant<std::size_t, Indices>{}))...>{
-      function(std::integral_constant<std::size_t, Indices>{})...};
-}
-
-/// The pack of function(0), function(1), .., function(Count - 1), called in that order with integral constants.
-template <std::size_t Count, class Function>
-RNNOPT_HD constexpr auto generate_pack(Function&& function) {
-  return generate_pack(function, std::make_index_sequence<Count>{});
-}
-
-template <class Function, std::size_t... Indices>
 RNNOPT_HD constexpr void for_each_index(Function&& function, std::index_sequence<Indices...>) {
   (function(std::integral_constant<std::size_t, Indices>{}), ...);
 }
@@ -83,14 +70,7 @@ RNNOPT_HD constexpr void for_each_index(Function&& function) {
   for_each_index(function, std::make_index_sequence<Count>{});
 }
 
-template <class T, std::size_t... Indices>
-auto uniform_pack_of(std::index_sequence<Indices...>) -> pack<decltype((void)Indices, T{})...>;
-
 }  // namespace detail
-
-/// @brief A pack of `Count` elements of type `T`.
-template <class T, std::size_t Count>
-using uniform_pack = decltype(detail::uniform_pack_of<T>(std::make_index_sequence<Count>{}));
 
 }  // namespace rnnopt
 

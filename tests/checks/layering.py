@@ -11,9 +11,9 @@ import sys
 # A name ending in "/" stands for every header in that folder.
 LAYERS = [
     ["config.hpp", "version.hpp", "error.hpp"],
-    ["extents.hpp", "traits.hpp"],
+    ["extents.hpp"],
     ["pack.hpp", "half.hpp", "precision.hpp", "gates.hpp", "math.hpp", "autodiff.hpp", "workspace.hpp"],
-    ["cell.hpp", "schedule.hpp"],
+    ["cell.hpp", "evaluate.hpp", "schedule.hpp"],
     ["cells/", "schedules/"],
     ["weights.hpp", "arguments.hpp", "buffers.hpp", "checks.hpp", "recorder.hpp", "schedule_check.hpp", "gradient_check.hpp", "host/", "host_rnn.hpp"],
     ["device/"],

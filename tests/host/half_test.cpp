@@ -96,7 +96,7 @@ TYPED_TEST(half_test, every_pattern_has_its_value_and_comes_back) {
     ASSERT_EQ(static_cast<double>(single), bits >= 0x8000 ? -expected : expected) << bits;
     ASSERT_EQ(std::signbit(single), bits >= 0x8000) << bits;
     ASSERT_EQ(static_cast<double>(value), static_cast<double>(single)) << bits;
-    ASSERT_EQ(rnnopt::to_float(value), single) << bits;
+    ASSERT_EQ(static_cast<float>(value), single) << bits;
     ASSERT_EQ(TypeParam(single).bits, bits);
     ASSERT_EQ(TypeParam(static_cast<double>(value)).bits, bits);
   }

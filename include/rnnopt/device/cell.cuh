@@ -1,9 +1,9 @@
 #pragma once
 
-#include "rnnopt/cell.hpp"
+#include "rnnopt/evaluate.hpp"
 
 /// Calls into the user's cell on the device. These are __device__ only, so that a cell that forgot RNNOPT_HD is an
-/// error and not a warning (the host's are in cell.hpp).
+/// error and not a warning (the host's are in evaluate.hpp).
 
 namespace rnnopt::detail {
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "rnnopt/buffers.hpp"
+#include "rnnopt/evaluate.hpp"
 #include "rnnopt/host/product.hpp"
 #include "rnnopt/host/thread_pool.hpp"
 
