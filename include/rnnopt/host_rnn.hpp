@@ -36,22 +36,15 @@ class host_rnn {
   /// @throws logic_error for extents that are out of range or whose sizes do not fit in 64 bits
   explicit host_rnn(extents const& e)
       : e_((detail::check_extents("host_rnn", e, shape, sizes.accumulate), e)),
-        reserve_(e, shape, sizes),
-        inference_(e, shape, sizes, true, Schedule::concurrent_layers(net()), 0, 0),
-        training_(e, shape, sizes, false, Schedule::concurrent_layers(net()), 0, 0),
-        backward_(e, shape, sizes, 0, 0, 0) {}
+        layouts_(e, shape, sizes, Schedule::concurrent_layers(net()), 0, 0, 0) {}
 
   /// @brief The extents this network was built for.
   extents const& network_extents() const { return e_; }
 
   /// @brief Bytes of workspace a pass needs; exactly that much is enough.
-  std::size_t workspace_bytes(pass p) const {
-    return static_cast<std::size_t>(p == pass::inference  ? inference_.bytes
-                                    : p == pass::training ? training_.bytes
-                                                          : backward_.bytes);
-  }
+  std::size_t workspace_bytes(pass p) const { return layouts_.workspace_bytes(p); }
   /// @brief Bytes that a training forward leaves for backward.
-  std::size_t reserve_bytes() const { return static_cast<std::size_t>(reserve_.bytes); }
+  std::size_t reserve_bytes() const { return layouts_.reserve_bytes(); }
 
   /// @brief Runs the network and keeps nothing.
   /// @param a  shapes in arguments.hpp; the reserve is not looked at
@@ -98,13 +91,13 @@ class host_rnn {
   }
 
   void run_forward(char const* where, forward_arguments const& a, bool training) const {
-    detail::forward_layout const& layout = training ? training_ : inference_;
-    detail::check_forward(where, a, e_, static_cast<std::size_t>(layout.bytes), training ? reserve_bytes() : 0);
+    pass const p = training ? pass::training : pass::inference;
+    detail::check_forward(where, a, e_, workspace_bytes(p), training ? reserve_bytes() : 0);
     check_lengths(where, a.lengths);
     detail::forward_buffers<Cell, Precision> const buffers{e_,
                                                            shape,
-                                                           layout,
-                                                           reserve_,
+                                                           training ? layouts_.training : layouts_.inference,
+                                                           layouts_.reserve,
                                                            training,
                                                            static_cast<std::byte*>(a.workspace.data),
                                                            static_cast<std::byte*>(a.reserve.data)};
@@ -115,12 +108,12 @@ class host_rnn {
   }
 
   void run_backward(char const* where, backward_arguments const& a, gradient_request wanted) const {
-    detail::check_backward(where, a, e_, wanted, static_cast<std::size_t>(backward_.bytes), reserve_bytes());
+    detail::check_backward(where, a, e_, wanted, workspace_bytes(pass::backward), reserve_bytes());
     check_lengths(where, a.lengths);
     detail::backward_buffers<Cell, Precision> const buffers{e_,
                                                             shape,
-                                                            backward_,
-                                                            reserve_,
+                                                            layouts_.backward,
+                                                            layouts_.reserve,
                                                             static_cast<std::byte*>(a.workspace.data),
                                                             static_cast<std::byte const*>(a.reserve.data)};
     detail::host_backward_sink<Cell, Precision> sink(a, buffers);
@@ -130,10 +123,7 @@ class host_rnn {
   }
 
   extents e_;
-  detail::reserve_layout reserve_;
-  detail::forward_layout inference_;
-  detail::forward_layout training_;
-  detail::backward_layout backward_;
+  detail::network_layouts layouts_;
 };
 
 }  // namespace rnnopt

@@ -61,10 +61,8 @@ class rnn {
         products_(e, shape),
         needs_(dry_run(e)),
         lanes_(needs_.lanes(), needs_.events()),
-        reserve_(e, shape, sizes),
-        inference_(e, shape, sizes, true, Schedule::concurrent_layers(net(e)), needs_.lanes(), scratch_bytes),
-        training_(e, shape, sizes, false, Schedule::concurrent_layers(net(e)), needs_.lanes(), scratch_bytes),
-        backward_(e, shape, sizes, needs_.lanes(), scratch_bytes, detail::column_sum_chunks) {
+        layouts_(e, shape, sizes, Schedule::concurrent_layers(net(e)), needs_.lanes(), scratch_bytes,
+                 detail::column_sum_chunks) {
     if (!is_empty())
       for (detail::product_key const& key : needs_.products()) products_.plan(cublas_.get(), key, options.products);
   }
@@ -73,13 +71,9 @@ class rnn {
   extents const& network_extents() const { return e_; }
 
   /// @brief Bytes of workspace a pass needs; exactly that much is enough. Depends on types and extents only.
-  std::size_t workspace_bytes(pass p) const {
-    return static_cast<std::size_t>(p == pass::inference  ? inference_.bytes
-                                    : p == pass::training ? training_.bytes
-                                                          : backward_.bytes);
-  }
+  std::size_t workspace_bytes(pass p) const { return layouts_.workspace_bytes(p); }
   /// @brief Bytes that a training forward leaves for backward.
-  std::size_t reserve_bytes() const { return static_cast<std::size_t>(reserve_.bytes); }
+  std::size_t reserve_bytes() const { return layouts_.reserve_bytes(); }
 
   /// @brief Runs the network and keeps nothing.
   ///
@@ -142,9 +136,7 @@ class rnn {
   /// Refuses what cannot be run before anything is planned: sizes first, since a plan grows with them.
   static extents checked(extents const& e) {
     detail::check_extents("rnn", e, shape, sizes.accumulate);
-    detail::reserve_layout const reserve(e, shape, sizes);
-    detail::forward_layout const forward(e, shape, sizes, true, e.layers, 1, scratch_bytes);
-    detail::backward_layout const backward(e, shape, sizes, 1, scratch_bytes, detail::column_sum_chunks);
+    detail::network_layouts const most(e, shape, sizes, e.layers, 1, scratch_bytes, detail::column_sum_chunks);
     // One thread a unit, blocks counted in 31 bits.
     std::int64_t const units = detail::checked_product("rnn", e.lines(), e.batch, e.hidden);
     if (units >= std::int64_t(1) << 37 || shape.gates * e.hidden >= std::int64_t(1) << 30)
@@ -197,15 +189,15 @@ class rnn {
   }
 
   void run_forward(char const* where, cudaStream_t stream, forward_arguments const& a, bool training) const {
-    detail::forward_layout const& layout = training ? training_ : inference_;
-    detail::check_forward(where, a, e_, static_cast<std::size_t>(layout.bytes), training ? reserve_bytes() : 0);
+    pass const p = training ? pass::training : pass::inference;
+    detail::check_forward(where, a, e_, workspace_bytes(p), training ? reserve_bytes() : 0);
     refuse_lengths(where, a.lengths);
     check_device(where, stream);
     if (e_.batch == 0) return;
     detail::forward_buffers<Cell, Precision> const buffers{e_,
                                                            shape,
-                                                           layout,
-                                                           reserve_,
+                                                           training ? layouts_.training : layouts_.inference,
+                                                           layouts_.reserve,
                                                            training,
                                                            static_cast<std::byte*>(a.workspace.data),
                                                            static_cast<std::byte*>(a.reserve.data)};
@@ -219,15 +211,15 @@ class rnn {
 
   void run_backward(char const* where, cudaStream_t stream, backward_arguments const& a,
                     gradient_request wanted) const {
-    detail::check_backward(where, a, e_, wanted, static_cast<std::size_t>(backward_.bytes), reserve_bytes());
+    detail::check_backward(where, a, e_, wanted, workspace_bytes(pass::backward), reserve_bytes());
     refuse_lengths(where, a.lengths);
     check_device(where, stream);
     if (is_empty() && wanted.weights && a.mode == gradient_mode::overwrite) clear_gradients(stream, a);
     if (e_.batch == 0) return;
     detail::backward_buffers<Cell, Precision> const buffers{e_,
                                                             shape,
-                                                            backward_,
-                                                            reserve_,
+                                                            layouts_.backward,
+                                                            layouts_.reserve,
                                                             static_cast<std::byte*>(a.workspace.data),
                                                             static_cast<std::byte const*>(a.reserve.data)};
     detail::cuda_backward_sink<Cell, Precision> sink(stream, lanes_, products_, a, buffers);
@@ -271,10 +263,7 @@ class rnn {
   detail::network_products<Precision> products_;
   detail::plan_sink needs_;
   detail::lane_set lanes_;
-  detail::reserve_layout reserve_;
-  detail::forward_layout inference_;
-  detail::forward_layout training_;
-  detail::backward_layout backward_;
+  detail::network_layouts layouts_;
 };
 
 }  // namespace rnnopt

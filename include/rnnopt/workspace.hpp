@@ -146,5 +146,27 @@ struct backward_layout {
   }
 };
 
+/// All layouts of a network.
+struct network_layouts {
+  reserve_layout reserve;
+  forward_layout inference;
+  forward_layout training;
+  backward_layout backward;
+
+  network_layouts(extents const& e, cell_shape const& cell, element_sizes const& size, std::int64_t concurrent,
+                  std::int64_t lanes, std::int64_t product_bytes, std::int64_t column_sum_rows)
+      : reserve(e, cell, size),
+        inference(e, cell, size, true, concurrent, lanes, product_bytes),
+        training(e, cell, size, false, concurrent, lanes, product_bytes),
+        backward(e, cell, size, lanes, product_bytes, column_sum_rows) {}
+
+  std::size_t workspace_bytes(pass p) const {
+    return static_cast<std::size_t>(p == pass::inference  ? inference.bytes
+                                    : p == pass::training ? training.bytes
+                                                          : backward.bytes);
+  }
+  std::size_t reserve_bytes() const { return static_cast<std::size_t>(reserve.bytes); }
+};
+
 }  // namespace detail
 }  // namespace rnnopt
