@@ -324,6 +324,13 @@ class bad_calls {
                       a.reserve = {null ? nullptr : static_cast<char*>(reserve_) + shift, size};
                     });
     bad(c, errc::overlapping, "x and y overlap (give each its own buffer)", [&] { a.y = const_cast<float*>(a.x); });
+    bad(c, errc::overlapping, "y and final.h overlap (give each its own buffer)", [&] { a.final.h = a.y; });
+    bad(c, errc::overlapping, "final.h and final.others[0] overlap (give each its own buffer)",
+        [&] { a.final.others[0] = a.final.h; });
+    bad(c, errc::overlapping, "initial.h and y overlap (give each its own buffer)",
+        [&] { a.y = const_cast<float*>(a.initial.h); });
+    bad(c, errc::overlapping, "weights[1].input and y overlap (give each its own buffer)",
+        [&] { a.y = const_cast<float*>(weights_[1].input); });
     bad(c, errc::overlapping, "y and workspace overlap (give each its own buffer)",
         [&] { a.y = static_cast<float*>(a.workspace.data); });
     if (c == call::forward_training)
@@ -361,6 +368,16 @@ class bad_calls {
                   [&](std::ptrdiff_t shift, bool null, std::size_t size) {
                     a.reserve = {null ? nullptr : static_cast<char*>(reserve_) + shift, size};
                   });
+    bad(c, errc::overlapping, "initial_gradient.h and reserve overlap (give each its own buffer)",
+        [&] { a.initial_gradient.h = static_cast<float*>(reserve_); });
+    bad(c, errc::overlapping, "initial_gradient.h and initial_gradient.others[0] overlap (give each its own buffer)",
+        [&] { a.initial_gradient.others[0] = a.initial_gradient.h; });
+    if (c != call::backward_data) {
+      bad(c, errc::overlapping, "gradients[0].recurrent and gradients[1].recurrent overlap (give each its own buffer)",
+          [&] { gradients_[1].recurrent = gradients_[0].recurrent; });
+      bad(c, errc::overlapping, "gradients[0].bias and workspace overlap (give each its own buffer)",
+          [&] { gradients_[0].bias = static_cast<float*>(a.workspace.data); });
+    }
     bad(c, errc::overlapping, "dy and dx overlap (give each its own buffer)", [&] { a.dx = const_cast<float*>(a.dy); });
     bad(c, errc::overlapping, "x and dx overlap (give each its own buffer)", [&] { a.dx = const_cast<float*>(a.x); });
     bad(c, errc::overlapping, "workspace and reserve overlap (give each its own buffer)",

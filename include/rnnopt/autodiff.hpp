@@ -207,4 +207,13 @@ RNNOPT_HD bool operator>=(A const& a, B const& b) {
   return detail::comparable(a) >= detail::comparable(b);
 }
 
+template <class A, class B, detail::if_compares_dual<A, B> = 0>
+RNNOPT_HD bool operator==(A const& a, B const& b) {
+  return detail::comparable(a) == detail::comparable(b);
+}
+template <class A, class B, detail::if_compares_dual<A, B> = 0>
+RNNOPT_HD bool operator!=(A const& a, B const& b) {
+  return !(a == b);
+}
+
 }  // namespace rnnopt

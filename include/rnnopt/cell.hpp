@@ -203,7 +203,7 @@ struct cell_check {
   }
   static constexpr bool backward() {
     if constexpr (empty && not_final && counts() && step() && step_returns_states() && step_returns_numbers())
-      return !names_backward<Cell>::value || writes_backward<Cell, float>;
+      return !names_backward<Cell>::value || (writes_backward<Cell, float> && writes_backward<Cell, double>);
     else return true;
   }
   static constexpr bool value =

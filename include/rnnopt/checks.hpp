@@ -56,13 +56,27 @@ inline void check_scratch(char const* where, char const* name, const_memory cons
   check_required(where, {name}, given.data, scratch_alignment);
 }
 
+/// A stretch of memory that a run reads or writes.
+struct named_range {
+  argument_name name;
+  void const* data;
+  std::int64_t bytes;
+};
+
 /// Two buffers of which one is written while the other is still needed.
-inline void check_apart(char const* where, char const* name, void const* one, std::int64_t one_bytes,
-                        char const* other_name, void const* other, std::int64_t other_bytes) {
-  auto const a = reinterpret_cast<std::uintptr_t>(one), b = reinterpret_cast<std::uintptr_t>(other);
-  if (one == nullptr || other == nullptr || one_bytes == 0 || other_bytes == 0) return;
-  if (a < b + std::uintptr_t(other_bytes) && b < a + std::uintptr_t(one_bytes))
-    fail(errc::overlapping, where, std::string(name) + " and " + other_name + " overlap", "give each its own buffer");
+inline void check_apart(char const* where, named_range const& one, named_range const& other) {
+  auto const a = reinterpret_cast<std::uintptr_t>(one.data), b = reinterpret_cast<std::uintptr_t>(other.data);
+  if (one.data == nullptr || other.data == nullptr || one.bytes == 0 || other.bytes == 0) return;
+  if (a < b + std::uintptr_t(other.bytes) && b < a + std::uintptr_t(one.bytes))
+    fail(errc::overlapping, where, one.name.text() + " and " + other.name.text() + " overlap",
+         "give each its own buffer");
+}
+
+/// Each of the ranges against all that follow it.
+template <std::size_t Count>
+void check_all_apart(char const* where, named_range const (&ranges)[Count]) {
+  for (std::size_t i = 0; i != Count; ++i)
+    for (std::size_t j = i + 1; j != Count; ++j) check_apart(where, ranges[i], ranges[j]);
 }
 
 inline void check_same_device(char const* where, char const* what, int got, int planned) {
@@ -112,14 +126,27 @@ void check_forward(char const* where, forward_arguments<Cell, Precision> const& 
   check_pointer(where, {"lengths"}, a.lengths, sizeof(std::int32_t));
   check_scratch(where, "workspace", a.workspace, workspace_bytes, errc::workspace_too_small);
   check_scratch(where, "reserve", a.reserve, reserve_bytes, errc::reserve_too_small);
-  std::int64_t const x_bytes = rows * e.input * size, y_bytes = rows * e.directions * e.hidden * size;
-  std::int64_t const workspace = std::int64_t(workspace_bytes), reserve = std::int64_t(reserve_bytes);
-  check_apart(where, "x", a.x, x_bytes, "y", a.y, y_bytes);
-  check_apart(where, "x", a.x, x_bytes, "workspace", a.workspace.data, workspace);
-  check_apart(where, "x", a.x, x_bytes, "reserve", a.reserve.data, reserve);
-  check_apart(where, "y", a.y, y_bytes, "workspace", a.workspace.data, workspace);
-  check_apart(where, "y", a.y, y_bytes, "reserve", a.reserve.data, reserve);
-  check_apart(where, "workspace", a.workspace.data, workspace, "reserve", a.reserve.data, reserve);
+  std::int64_t const plane = e.lines() * e.batch * e.hidden;
+  named_range const workspace{{"workspace"}, a.workspace.data, std::int64_t(workspace_bytes)};
+  named_range const reserve{{"reserve"}, a.reserve.data, std::int64_t(reserve_bytes)};
+  named_range const y{{"y"}, a.y, rows * e.directions * e.hidden * size};
+  named_range const final_h{{"final.h"}, a.final.h, plane * size};
+  check_all_apart(where, {{{"x"}, a.x, rows * e.input * size}, y, final_h, workspace, reserve});
+  check_all_apart(where, {{{"initial.h"}, a.initial.h, plane * size}, y, workspace, reserve});
+  for (std::size_t s = 0; s != std::size_t(Cell::states) - 1; ++s) {
+    std::int64_t const bytes = plane * std::int64_t(sizeof(typename Precision::state));
+    named_range const final_other{{"final.others", std::int64_t(s)}, a.final.others[s], bytes};
+    check_all_apart(where, {final_h, final_other, y, workspace, reserve});
+    check_all_apart(where, {{{"initial.others", std::int64_t(s)}, a.initial.others[s], bytes}, y, workspace, reserve});
+    for (std::size_t t = 0; t != s; ++t)
+      check_apart(where, {{"final.others", std::int64_t(t)}, a.final.others[t], bytes}, final_other);
+  }
+  for (std::int64_t i = 0; i < e.lines(); ++i) {
+    std::int64_t const w = std::int64_t(Cell::gates::input_count) * e.hidden * e.input_of(i / e.directions) * size;
+    std::int64_t const r = std::int64_t(Cell::gates::recurrent_count) * e.hidden * e.hidden * size;
+    check_all_apart(where, {{{"weights", i, ".input"}, a.weights[i].input, w}, y, workspace, reserve});
+    check_all_apart(where, {{{"weights", i, ".recurrent"}, a.weights[i].recurrent, r}, y, workspace, reserve});
+  }
 }
 
 template <class Cell, class Precision>
@@ -141,6 +168,31 @@ void check_gradients(char const* where, backward_arguments<Cell, Precision> cons
   }
 }
 
+/// Weight gradients against scratch, and those of each line against those of every other: tied layers have to be given
+/// gradients of their own, to be added afterwards.
+template <class Cell, class Precision>
+void check_gradients_apart(char const* where, line_weights<typename Precision::accumulate> const* gradients,
+                           extents const& e, named_range const& workspace, named_range const& reserve) {
+  std::int64_t const row = e.hidden * std::int64_t(sizeof(typename Precision::accumulate));
+  auto const range = [&](std::int64_t i, int part) -> named_range {
+    auto const& g = gradients[i];
+    switch (part) {
+      case 0:
+        return {{"gradients", i, ".input"}, g.input, Cell::gates::input_count * e.input_of(i / e.directions) * row};
+      case 1:
+        return {{"gradients", i, ".recurrent"}, g.recurrent, Cell::gates::recurrent_count * e.hidden * row};
+      case 2:
+        return {{"gradients", i, ".bias"}, g.bias, Cell::gates::count * row};
+      default:
+        return {{"gradients", i, ".units"}, g.units, cell_traits<Cell>::unit_parameters * row};
+    }
+  };
+  for (std::int64_t i = 0; i < 4 * e.lines(); ++i) {
+    check_all_apart(where, {range(i / 4, int(i % 4)), workspace, reserve});
+    for (std::int64_t j = 0; j < i; ++j) check_apart(where, range(j / 4, int(j % 4)), range(i / 4, int(i % 4)));
+  }
+}
+
 template <class Cell, class Precision>
 void check_backward(char const* where, backward_arguments<Cell, Precision> const& a, extents const& e,
                     gradient_request wanted, std::size_t workspace_bytes, std::size_t reserve_bytes) {
@@ -155,15 +207,24 @@ void check_backward(char const* where, backward_arguments<Cell, Precision> const
   if (wanted.weights) check_gradients(where, a, e);
   check_scratch(where, "workspace", a.workspace, workspace_bytes, errc::workspace_too_small);
   check_scratch(where, "reserve", a.reserve, reserve_bytes, errc::reserve_too_small);
-  std::int64_t const x_bytes = rows * e.input * size, dy_bytes = rows * e.directions * e.hidden * size;
-  std::int64_t const workspace = std::int64_t(workspace_bytes), reserve = std::int64_t(reserve_bytes);
-  check_apart(where, "x", a.x, x_bytes, "dx", a.dx, x_bytes);
-  check_apart(where, "x", a.x, x_bytes, "workspace", a.workspace.data, workspace);
-  check_apart(where, "dy", a.dy, dy_bytes, "dx", a.dx, x_bytes);
-  check_apart(where, "dy", a.dy, dy_bytes, "workspace", a.workspace.data, workspace);
-  check_apart(where, "dx", a.dx, x_bytes, "workspace", a.workspace.data, workspace);
-  check_apart(where, "dx", a.dx, x_bytes, "reserve", a.reserve.data, reserve);
-  check_apart(where, "workspace", a.workspace.data, workspace, "reserve", a.reserve.data, reserve);
+  std::int64_t const plane = e.lines() * e.batch * e.hidden;
+  named_range const workspace{{"workspace"}, a.workspace.data, std::int64_t(workspace_bytes)};
+  named_range const reserve{{"reserve"}, a.reserve.data, std::int64_t(reserve_bytes)};
+  named_range const x{{"x"}, a.x, rows * e.input * size}, dx{{"dx"}, a.dx, rows * e.input * size};
+  named_range const dy{{"dy"}, a.dy, rows * e.directions * e.hidden * size};
+  named_range const initial_h{{"initial_gradient.h"}, a.initial_gradient.h, plane * size};
+  check_all_apart(where, {dy, dx, workspace, reserve});
+  check_apart(where, x, dx);
+  check_apart(where, x, workspace);
+  check_all_apart(where, {initial_h, dx, workspace, reserve});
+  for (std::size_t s = 0; s != std::size_t(Cell::states) - 1; ++s) {
+    std::int64_t const bytes = plane * std::int64_t(sizeof(typename Precision::state));
+    named_range const other{{"initial_gradient.others", std::int64_t(s)}, a.initial_gradient.others[s], bytes};
+    check_all_apart(where, {initial_h, other, dx, workspace, reserve});
+    for (std::size_t t = 0; t != s; ++t)
+      check_apart(where, {{"initial_gradient.others", std::int64_t(t)}, a.initial_gradient.others[t], bytes}, other);
+  }
+  if (wanted.weights) check_gradients_apart<Cell, Precision>(where, a.gradients, e, workspace, reserve);
 }
 
 }  // namespace rnnopt::detail

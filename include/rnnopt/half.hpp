@@ -152,6 +152,23 @@ static_assert(is_plain_16_bit<bfloat16>(), "rnnopt: arrays of bfloat16 go to the
 
 }  // namespace detail
 
+namespace detail {
+
+/// Rounds, except that a finite number becomes the largest finite one rather than infinity. Pre-activations are saved
+/// so: gates are as good as constant there, while infinity would make 0 * infinity of a gradient.
+template <class Storage, class T>
+RNNOPT_HD Storage saturate(T value) {
+  if constexpr (std::is_same_v<Storage, half> || std::is_same_v<Storage, bfloat16>) {
+    T const largest = std::is_same_v<Storage, half> ? T(65504) : T(3.3895313892515355e38);
+    bool const finite = value - value == T(0);
+    if (finite && value > largest) value = largest;
+    if (finite && value < -largest) value = -largest;
+  }
+  return static_cast<Storage>(value);
+}
+
+}  // namespace detail
+
 /// @brief Rounds to the 10 explicit mantissa bits of TF32, to nearest even; infinity and NaN stay as they are.
 RNNOPT_HD inline float round_to_tf32(float value) {
   std::uint32_t const bits = detail::float_bits(value);

@@ -166,6 +166,12 @@ RNNOPT_HD auto(max)(A const& a, B const& b) {
   bool const x_is_nan = !(x >= x);
   return rnnopt::select(x_is_nan || x >= y, x, y);
 }
+/// @brief The same for two of one type: more specialised than std::max, which a using-directive could bring in.
+template <class T, unsigned M>
+RNNOPT_HD auto(max)(dual<T, M> const& a, dual<T, M> const& b) {
+  bool const a_is_nan = !(a >= a);
+  return rnnopt::select(a_is_nan || a >= b, a, b);
+}
 /// @brief The smaller of two; at equality the derivative follows `a`.
 template <class A, class B, class T = typename detail::dual_value<A, B>::type>
 RNNOPT_HD auto(min)(A const& a, B const& b) {
@@ -173,6 +179,13 @@ RNNOPT_HD auto(min)(A const& a, B const& b) {
   auto const y = detail::as_dual<T>(b);
   bool const x_is_nan = !(x >= x);
   return rnnopt::select(x_is_nan || x <= y, x, y);
+}
+
+/// @brief The same for two of one type: more specialised than std::min.
+template <class T, unsigned M>
+RNNOPT_HD auto(min)(dual<T, M> const& a, dual<T, M> const& b) {
+  bool const a_is_nan = !(a >= a);
+  return rnnopt::select(a_is_nan || a <= b, a, b);
 }
 
 }  // namespace rnnopt

@@ -36,7 +36,7 @@ struct operation {
   rnnopt::line line;
   std::int64_t first_step = 0;  ///< the step, where there is only one
   std::int64_t steps = 0;       ///< 0 where the operation has none
-  int event = 0;                ///< signal and wait
+  int event = 0;                ///< signal: how many there were before it; wait: which of them it waits for, or -1
 };
 
 /// @brief "pointwise(layer 1, direction 0, step 3) on lane 2"
@@ -63,7 +63,8 @@ inline std::string to_string(operation const& op) {
 }
 
 /// @brief A sink that keeps the list of what a schedule emits.
-struct recorder {
+class recorder {
+ public:
   std::vector<operation> operations;
 
   void input_product(int lane, line l, std::int64_t first_step, std::int64_t steps) {
@@ -85,8 +86,18 @@ struct recorder {
     operations.push_back({operation_kind::input_gradient, lane, l, first_step, steps, 0});
   }
   void weight_gradient(int lane, line l) { operations.push_back({operation_kind::weight_gradient, lane, l, 0, 0, 0}); }
-  void signal(int lane, int event) { operations.push_back({operation_kind::signal, lane, {}, 0, 0, event}); }
-  void wait(int lane, int event) { operations.push_back({operation_kind::wait, lane, {}, 0, 0, event}); }
+  void signal(int lane, int event) {
+    latest_[event] = signals_;
+    operations.push_back({operation_kind::signal, lane, {}, 0, 0, signals_++});
+  }
+  void wait(int lane, int event) {
+    auto const signal = latest_.find(event);
+    operations.push_back({operation_kind::wait, lane, {}, 0, 0, signal == latest_.end() ? -1 : signal->second});
+  }
+
+ private:
+  int signals_ = 0;
+  std::map<int, int> latest_;  // of each event, its last signal: that is what a wait is for
 };
 
 namespace detail {

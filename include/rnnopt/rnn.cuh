@@ -39,8 +39,9 @@ class rnn {
   static_assert(detail::require_cell<Cell>::value);
   static_assert(detail::require_precision<Precision>::value);
   static_assert(detail::require_schedule<Schedule>::value);
-  static_assert(detail::has_product<typename Precision::storage>,
-                "rnnopt: cuBLASLt has no product for this storage type; write half, bfloat16, float or double");
+  static_assert(detail::has_product<typename Precision::storage, typename Precision::accumulate, Precision::math>,
+                "rnnopt: cuBLASLt has no product for this precision; write storage half, bfloat16 or float and "
+                "accumulate float, or double for both, and matrix_math::tf32 for float only");
 
  public:
   using cell = Cell;

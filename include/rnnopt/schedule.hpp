@@ -44,7 +44,8 @@ struct gradient_request {
 //   weight_gradient(lane, line)                        dW, dR, bias and unit-parameter gradients over all steps
 //   signal(lane, event)                                the event happens once the lane has come here
 //   wait(lane, event)                                  the lane goes on once the event has happened
-// Lanes and events are small non-negative numbers; an event is signalled once and waited for after that.
+// Lanes and events are small non-negative numbers. An event may be signalled again: a wait is for the last signal that
+// was emitted before it.
 
 namespace detail {
 

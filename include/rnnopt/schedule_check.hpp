@@ -150,13 +150,15 @@ class schedule_checker {
       operation const& op = operations_[i];
       if (op.kind == operation_kind::signal || op.kind == operation_kind::wait) continue;
       bool const all = op.kind == operation_kind::weight_gradient;
-      std::int64_t const last = all ? 1 : op.first_step + op.steps, limit = all ? 1 : n_.steps;
+      std::int64_t const limit = all ? 1 : n_.steps, steps = all ? 1 : op.steps;
       if (kinds.count(op.kind) == 0) violation(to_string(op) + " is not part of this pass");
       else if (op.line.layer < 0 || op.line.layer >= n_.layers || op.line.direction < 0 ||
-               op.line.direction >= n_.directions || op.first_step < 0 || op.steps < 0 || last > limit)
+               op.line.direction >= n_.directions || op.first_step < 0 || steps < 0 || steps > limit ||
+               op.first_step > limit - steps)
         violation(to_string(op) + " is outside the network");
+      else if (steps == 0 && n_.steps > 0) violation(to_string(op) + " does nothing");
       else
-        for (std::int64_t step = op.first_step; step < last; ++step) {
+        for (std::int64_t step = op.first_step; step < op.first_step + steps; ++step) {
           std::size_t& doer = slot(op.kind, op.line, step);
           if (doer != missing) violation(to_string(op) + " repeats step " + std::to_string(step));
           else doer = i;

@@ -1,4 +1,4 @@
-// expect: rnnopt: cuBLASLt has no product for this storage type; write half, bfloat16, float or double
+// expect: rnnopt: cuBLASLt has no product for this precision; write storage half, bfloat16 or float and accumulate float, or double for both, and matrix_math::tf32 for float only
 #include "rnnopt/cells/lstm.hpp"
 #include "rnnopt/rnn.cuh"
 #include "rnnopt/schedules/stepwise.hpp"

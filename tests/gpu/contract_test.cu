@@ -152,6 +152,18 @@ TEST(contract, any_subset_of_results) {
   }
 }
 
+/// Pre-activations beyond the largest half: saved as that, not as infinity, so that gradients stay finite.
+TEST(contract, large_preactivations) {
+  random_network<rnnopt::gru, rnnopt::fp16> host(rnnopt::extents{1, 2, 3, 2, 1, 1});
+  SCOPED_TRACE(host.description());
+  for (auto& weight : host.weights) weight = rnnopt::half(static_cast<float>(weight) * 3e4F);
+  device_network<rnnopt::gru, rnnopt::fp16, stepwise> network(host);
+  network.plan().forward_training(nullptr, network.forward_arguments(true));
+  network.plan().backward(nullptr, network.backward_arguments());
+  auto const got = network.fetch();
+  for (float const value : got.dweights) ASSERT_TRUE(std::isfinite(value));
+}
+
 TEST(contract, gradients_accumulate) {
   random_network<cell, rnnopt::fp32> const host(usual);
   SCOPED_TRACE(host.description());

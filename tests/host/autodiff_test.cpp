@@ -225,4 +225,33 @@ TEST(dual, ties_follow_the_documentation) {
   EXPECT_EQ(min(a, 2).partial<0>(), 1);
 }
 
+namespace with_std {
+using namespace std;
+
+// std::max and std::min take two arguments of one type as well; they must not be chosen.
+template <class T>
+auto larger(T const& a, T const& b) {
+  return max(a, b);
+}
+template <class T>
+auto smaller(T const& a, T const& b) {
+  return min(a, b);
+}
+}  // namespace with_std
+
+TEST(dual, min_and_max_are_ours_after_a_using_directive) {
+  rnnopt::dual<double> const one(1.0), nan(std::nan(""));
+  EXPECT_TRUE(std::isnan(with_std::larger(one, nan).value));
+  EXPECT_TRUE(std::isnan(with_std::smaller(one, nan).value));
+  EXPECT_TRUE(std::isnan(with_std::larger(nan, one).value));
+  EXPECT_EQ(with_std::larger(one, rnnopt::dual<double>(2.0)).value, 2);
+  EXPECT_EQ(with_std::smaller(one, rnnopt::dual<double>(2.0)).value, 1);
+}
+
+TEST(dual, equality_looks_at_values) {
+  auto const a = variable<0>(2.0);
+  EXPECT_TRUE(a == 2 && 2.0 == a && a != 3 && a == variable<1>(2.0));
+  EXPECT_FALSE(a != 2 || a == 1 || rnnopt::dual<double>(std::nan("")) == std::nan(""));
+}
+
 }  // namespace

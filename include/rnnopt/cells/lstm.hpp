@@ -31,7 +31,7 @@ struct lstm {
     auto const dh = get<0>(next);
     auto const dc = get<1>(next) + dh * o * (1 - t * t);
     return gradients(pack(dc * g * i * (1 - i), dc * c * f * (1 - f), dc * i * (1 - g * g), dh * t * o * (1 - o)),
-                     pack(0 * dh, dc * f));
+                     pack(0, dc * f));
   }
 };
 

@@ -4,7 +4,7 @@
 
 namespace rnnopt {
 
-/// @brief The activations a vanilla cell may be given: a function of the pre-activation, and its slope.
+/// @brief The activations a vanilla cell may be given: a function of the pre-activation, and its gradient.
 namespace activations {
 
 /// @brief Hyperbolic tangent.
@@ -13,11 +13,11 @@ struct tanh {
   RNNOPT_HD static auto value(T const& a) {
     return rnnopt::tanh(a);
   }
-  /// @brief d value / d a from a.
+  /// @brief The gradient of a from that of the value.
   template <class T>
-  RNNOPT_HD static auto slope(T const& a) {
+  RNNOPT_HD static auto gradient(T const& a, T const& value_gradient) {
     auto const h = rnnopt::tanh(a);
-    return 1 - h * h;
+    return value_gradient * (1 - h * h);
   }
 };
 
@@ -27,10 +27,10 @@ struct relu {
   RNNOPT_HD static auto value(T const& a) {
     return rnnopt::relu(a);
   }
-  /// @brief d value / d a from a.
+  /// @brief The gradient of a from that of the value.
   template <class T>
-  RNNOPT_HD static auto slope(T const& a) {
-    return select(a <= 0, 0, 1 + 0 * a);
+  RNNOPT_HD static auto gradient(T const& a, T const& value_gradient) {
+    return select(a <= 0, 0, value_gradient);
   }
 };
 
@@ -49,7 +49,7 @@ struct vanilla {
 
   template <class Gates, class States, class Next>
   RNNOPT_HD static auto backward(Gates const& pre, States const&, Next const& next) {
-    return gradients(pack(get<0>(next) * Activation::slope(get<0>(pre))), pack(0 * get<0>(next)));
+    return gradients(pack(Activation::gradient(get<0>(pre), get<0>(next))), pack(0));
   }
 };
 

@@ -12,7 +12,7 @@ namespace rnnopt::detail {
 class plan_sink {
   // Each lane is a stream with scratch of its own, each event a CUDA event: numbers beyond these are mistakes.
   static constexpr int most_lanes = 1 << 12;
-  static constexpr int most_events = 1 << 22;
+  static constexpr int most_events = 1 << 16;
 
  public:
   plan_sink(std::int64_t all_steps, cell_shape const& cell) : all_steps_(all_steps), cell_(cell) {}

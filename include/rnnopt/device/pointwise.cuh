@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(128) pointwise_kernel(pointwise_arguments<Cell
   if (a.saved != nullptr) {
 #pragma unroll
     for (int g = 0; g < traits::gate_count; ++g)
-      a.saved[(row * traits::gate_count + g) * hidden + unit] = static_cast<storage>(in.gates[g]);
+      a.saved[(row * traits::gate_count + g) * hidden + unit] = saturate<storage>(in.gates[g]);
   }
 }
 

@@ -29,10 +29,14 @@ namespace detail {
 /// split-k partial sums of a step's product, which is small.
 inline constexpr std::size_t product_scratch_bytes = std::size_t(8) << 20;
 
-/// Whether there is a product for operands of this type.
-template <class T>
-inline constexpr bool has_product =
-    std::is_same_v<T, half> || std::is_same_v<T, bfloat16> || std::is_same_v<T, float> || std::is_same_v<T, double>;
+/// Whether cuBLASLt has the products of this precision.
+template <class Storage, class Accumulate, matrix_math Math>
+inline constexpr bool has_product = std::is_same_v<Storage, double>
+                                        ? std::is_same_v<Accumulate, double>&& Math == matrix_math::exact
+                                        : std::is_same_v<Accumulate, float> &&
+                                              (std::is_same_v<Storage, float> ||
+                                               ((std::is_same_v<Storage, half> ||
+                                                 std::is_same_v<Storage, bfloat16>)&&Math == matrix_math::exact));
 
 template <class T>
 constexpr cudaDataType data_type() {

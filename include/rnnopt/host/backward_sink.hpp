@@ -165,9 +165,11 @@ class host_backward_sink {
                     operand<storage>{x, inputs, 1}, out, out_row, beta);
       return;
     }
-    if (e_.batch == 0)
+    if (e_.batch == 0 || e_.steps == 0) {
       product<tf32>(width, inputs, std::int64_t(0), operand<storage>{gate_gradients, 1, width},
                     operand<storage>{x, inputs, 1}, out, out_row, beta);
+      return;
+    }
     for (std::int64_t row = 0; row < e_.batch; ++row, beta = 1)
       product<tf32>(width, inputs, std::int64_t(a_.lengths[row]),
                     operand<storage>{gate_gradients + row * width, 1, e_.batch * width},

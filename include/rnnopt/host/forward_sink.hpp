@@ -100,7 +100,7 @@ class host_forward_sink {
             sum += from_recurrent[(row * traits::gates::recurrent_count + block) * hidden + unit];
           if (weights.bias != nullptr) sum += static_cast<accumulate>(weights.bias[g * hidden + unit]);
           in.gates[g] = sum;
-          if (saved != nullptr) saved[(row * traits::gate_count + g) * hidden + unit] = static_cast<storage>(sum);
+          if (saved != nullptr) saved[(row * traits::gate_count + g) * hidden + unit] = saturate<storage>(sum);
         }
         in.states[0] = static_cast<accumulate>(b_.h(l, before)[at]);
         for (int s = 1; s < traits::states; ++s) in.states[s] = static_cast<accumulate>(b_.other(s, l, before)[at]);

@@ -71,7 +71,8 @@ struct wavefront {
     std::int64_t first(std::int64_t chunk) const { return chunk * size; }
     std::int64_t steps(std::int64_t chunk) const { return (std::min)(size, net.steps - chunk * size); }
     int lane(line const& l) const { return int(l.layer * net.directions + l.direction); }
-    int event(line const& l, std::int64_t chunk) const { return int(lane(l) * chunks + chunk); }
+    /// Two events a line are enough: a chunk is waited for on the diagonal after its signal, before the next but one.
+    int event(line const& l, std::int64_t chunk) const { return 2 * lane(l) + int(chunk % 2); }
 
     network net;
     std::int64_t size;
