@@ -1,18 +1,18 @@
 #pragma once
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <string>
-#include <type_traits>
+#include <system_error>
 #include <vector>
 
+#include "archive.hpp"
 #include "error.hpp"
+#include "file.hpp"
+#include "limits.hpp"
 #include "parameters.hpp"
 #include "text.hpp"
 
@@ -47,99 +47,69 @@ void visit(Archive&& archive, Checkpoint& c) {
           c.text, c.iterations, c.position, c.parameters, c.mean, c.variance, c.states);
 }
 
-/// Numbers as they are in memory; strings and vectors as their size and their elements.
-class writer {
- public:
-  std::string bytes;
-
-  template <class... Ts>
-  void operator()(Ts const&... values) {
-    (put(values), ...);
-  }
-
- private:
-  template <class T>
-  void put(T const& value) {
-    if constexpr (std::is_arithmetic_v<T>) {
-      bytes.append(reinterpret_cast<char const*>(&value), sizeof(T));
-    } else {
-      put(std::uint64_t(value.size()));
-      for (auto const& element : value) put(element);
-    }
-  }
-};
-
-class reader {
- public:
-  explicit reader(std::string const& bytes) : bytes_(bytes) {}
-
-  template <class... Ts>
-  void operator()(Ts&... values) {
-    (take(values), ...);
-  }
-  bool complete() const { return valid_ && at_ == bytes_.size(); }
-
- private:
-  template <class T>
-  void take(T& value) {
-    if constexpr (std::is_arithmetic_v<T>) {
-      valid_ = valid_ && bytes_.size() - at_ >= sizeof(T);
-      if (!valid_) return;
-      std::memcpy(&value, bytes_.data() + at_, sizeof(T));
-      at_ += sizeof(T);
-    } else {
-      std::uint64_t size = 0;
-      take(size);
-      valid_ = valid_ && size <= bytes_.size() - at_;  // an element has at least one byte
-      if (!valid_) return;
-      value.resize(size);
-      for (auto& element : value) take(element);
-    }
-  }
-
-  std::string const& bytes_;
-  std::size_t at_ = 0;
-  bool valid_ = true;
-};
-
 inline std::string const& magic() {
   static std::string const text = "rnnopt char_lm checkpoint 1\n";
   return text;
 }
 
-}  // namespace detail
-
-/// Writes a file of its own and renames it, so that `path` holds either what it held or a whole checkpoint.
-inline void save(checkpoint const& c, std::string const& path) {
-  detail::writer content;
-  detail::visit(content, c);
-  detail::writer head;
-  head(std::uint64_t(content.bytes.size()), checksum(content.bytes.data(), content.bytes.size()));
-  std::string const bytes = detail::magic() + head.bytes + content.bytes;
-
-  std::string const partial = path + ".partial." + std::to_string(::getpid());
-  std::FILE* const file = std::fopen(partial.c_str(), "wbx");
-  bool good = file != nullptr;
-  if (file != nullptr) {
-    good = std::fwrite(bytes.data(), 1, bytes.size(), file) == bytes.size() && std::fflush(file) == 0 &&
-           ::fsync(::fileno(file)) == 0;
-    good = std::fclose(file) == 0 && good;
-    good = good && std::rename(partial.c_str(), path.c_str()) == 0;
-  }
-  if (good) return;
-  std::string const reason = std::strerror(errno);
-  if (file != nullptr) std::remove(partial.c_str());
-  throw user_error(path + ": cannot be written (" + reason + ")");
+/// Different characters that a text can hold, as many as a vocabulary takes.
+inline bool is_vocabulary(std::u32string characters) {
+  if (characters.empty() || characters.size() >= vocabulary::most_symbols) return false;
+  std::sort(characters.begin(), characters.end());
+  return std::all_of(characters.begin(), characters.end(), is_character) &&
+         std::adjacent_find(characters.begin(), characters.end()) == characters.end();
 }
 
-/// Whether `save` can be expected to succeed; better asked before training than after.
-inline void check_writable(std::string const& path) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  fs::path const folder = fs::path(path).has_parent_path() ? fs::path(path).parent_path() : fs::path(".");
-  if (!fs::is_directory(folder, error)) throw user_error(path + ": its folder does not exist");
-  if (fs::is_directory(path, error)) throw user_error(path + ": is a folder");
-  if (::access(folder.c_str(), W_OK) != 0) throw user_error(path + ": its folder cannot be written to");
+/// The first field that no run can have written, by name; null if there is none. The checksum finds accidents only.
+/// Whether the sizes fit the cell is asked where the cell is known.
+inline char const* wrong_field(checkpoint const& c) {
+  configuration const& m = c.model;
+  auto const& cells = cell_names();
+  float const largest = 3e38F;
+  struct field {
+    char const* name;
+    bool right;
+  };
+  field const fields[] = {
+      {"cell", std::find(cells.begin(), cells.end(), m.cell) != cells.end()},
+      {"layers", limits::layers.holds(m.layers)},
+      {"hidden", limits::units.holds(m.hidden)},
+      {"embedding", limits::units.holds(m.embedding)},
+      {"batch", limits::batch.holds(m.batch)},
+      {"steps", limits::steps.holds(m.steps)},
+      {"learning rate", limits::is_factor(m.learning_rate)},
+      {"clip", limits::is_factor(m.clip)},
+      {"seed", m.seed <= std::uint64_t(limits::seed.most)},
+      {"characters", is_vocabulary(c.characters)},
+      {"iterations", limits::iterations_done.holds(c.iterations)},
+      // Only now that those factors are known to be small.
+      {"position", limits::steps.holds(m.steps) && limits::iterations_done.holds(c.iterations) && c.position >= 0 &&
+                       c.position <= c.iterations * m.steps && c.position % m.steps == 0},
+      {"parameters", limits::within(largest, c.parameters)},
+      {"mean", limits::within(largest, c.mean)},
+      {"variance", limits::within(largest, c.variance) &&
+                       std::none_of(c.variance.begin(), c.variance.end(), [](float v) { return v < 0; })},
+      {"states", std::all_of(c.states.begin(), c.states.end(),
+                             [&](std::vector<float> const& state) { return limits::within(largest, state); })},
+  };
+  for (field const& f : fields)
+    if (!f.right) return f.name;
+  return nullptr;
+}
+
+}  // namespace detail
+
+inline void save(checkpoint const& c, std::string const& path) {
+  writer content;
+  detail::visit(content, c);
+  writer head;
+  head(std::uint64_t(content.bytes.size()), checksum(content.bytes.data(), content.bytes.size()));
+  write_bytes(path, detail::magic() + head.bytes + content.bytes);
+}
+
+/// What `load` and whoever checks the rest of a checkpoint say of a field that cannot be right.
+inline user_error wrong_checkpoint(std::string const& path, std::string const& field) {
+  return user_error(path + ": the checkpoint cannot be right, its " + field + " is not what a run leaves");
 }
 
 inline checkpoint load(std::string const& path) {
@@ -159,9 +129,10 @@ inline checkpoint load(std::string const& path) {
   if (bytes.size() < start || bytes.size() - start < size) throw user_error(path + ": the checkpoint is cut short");
   std::string const content = bytes.substr(start);
   checkpoint result;
-  detail::reader reader(content);
-  if (content.size() == size && checksum(content.data(), content.size()) == sum) detail::visit(reader, result);
-  if (!reader.complete()) throw user_error(path + ": the checkpoint is damaged");
+  reader fields(content);
+  if (content.size() == size && checksum(content.data(), content.size()) == sum) detail::visit(fields, result);
+  if (!fields.complete()) throw user_error(path + ": the checkpoint is damaged");
+  if (char const* const field = detail::wrong_field(result)) throw wrong_checkpoint(path, field);
   return result;
 }
 
