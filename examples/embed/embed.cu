@@ -54,12 +54,7 @@ double error_of(std::vector<float> const& got, std::vector<float> const& expecte
 }
 
 int main() try {
-  rnnopt::extents e;
-  e.layers = 2;
-  e.input = 48;
-  e.hidden = 96;
-  e.batch = 8;
-  e.steps = 30;
+  rnnopt::extents const e{2, 48, 96, 8, 30};  // layers, input, hidden, batch, steps
   rnnopt::weight_layout<rnnopt::lstm> const layout(e);
   std::mt19937 random(1);
   std::normal_distribution<float> normal;

@@ -225,9 +225,11 @@ struct require_cell {
                 "rnnopt: unit_parameters is negative; write static constexpr int unit_parameters = 0 or more");
   static_assert(check::few_inputs(),
                 "rnnopt: gates + states + unit_parameters is above 32; write a cell with fewer of them");
-  static_assert(check::step(),
-                "rnnopt: the cell's step cannot be called; write template <class Gates, class States> RNNOPT_HD static "
-                "auto step(Gates const&, States const&), with a third pack where it has unit_parameters");
+  static_assert(
+      check::step(),
+      "rnnopt: the cell's step cannot be called; write template <class Gates, class States> RNNOPT_HD static "
+      "auto step(Gates const&, States const&), with a third pack where it has unit_parameters; an error above, "
+      "inside step, is what stands in the way");
   static_assert(check::step_returns_states(),
                 "rnnopt: step does not return one value per state; write return rnnopt::pack(h, ...) with as many "
                 "values as states");

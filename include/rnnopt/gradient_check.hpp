@@ -27,7 +27,8 @@ struct gradient_check_result {
   int points = 0;                   ///< how many random points were compared
   std::uint64_t seed = 0;           ///< gives the same points again
 
-  /// @brief Whether anything was compared, differences agree within `differences` and the two backwards within `backwards`.
+  /// @brief Whether anything was compared, differences agree within `differences` and the two backwards within
+  /// `backwards`.
   bool passes(double differences = 1e-7, double backwards = 1e-12) const {
     return points > 0 && derived.error <= differences && written.error <= differences && agreement.error <= backwards;
   }

@@ -1,5 +1,12 @@
 #pragma once
 
+#if !defined(__CUDACC__)
+#error "rnnopt: the GPU part needs nvcc; include rnnopt/rnnopt_host.hpp for the host part"
+#endif
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#error "rnnopt: the GPU part needs compute capability 8.0; compile with -arch=sm_80 or later"
+#endif
+
 #include <cuda_runtime_api.h>
 
 #include <cstddef>

@@ -9,13 +9,13 @@ struct my_cell {
 
   template <class Gates, class States>
   RNNOPT_HD static auto step(Gates const& pre, States const&) {
-    return rnnopt::pack(tanh(get<0>(pre)));
+    return rnnopt::pack(tanh(rnnopt::get<0>(pre)));
   }
 
   using number = rnnopt::dual<float>;
   RNNOPT_HD static auto backward(rnnopt::pack<number> const&, rnnopt::pack<number> const&,
                                  rnnopt::pack<number> const& next) {
-    return rnnopt::gradients(rnnopt::pack(get<0>(next)), rnnopt::pack(0));
+    return rnnopt::gradients(rnnopt::pack(rnnopt::get<0>(next)), rnnopt::pack(0));
   }
 };
 
