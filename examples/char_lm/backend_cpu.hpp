@@ -21,6 +21,8 @@ struct product_extents {
 
 /// All that the example asks of a processor: memory, loops, sums, products and the network. backend_gpu.cuh is the
 /// other one; everything else is written once, as templates over the two.
+/// Its loops and products are internals of the library (rnnopt::detail), which may change: an embedding and an output
+/// layer need products, and those are not the library's public subject.
 class cpu_backend {
  public:
   static std::string name() {

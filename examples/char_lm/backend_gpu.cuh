@@ -38,6 +38,8 @@ __global__ void sum(std::int64_t count, F f, float* out) {
 }  // namespace kernels
 
 /// The current CUDA device, one stream; see cpu_backend.
+/// Its memory, stream and products are internals of the library (rnnopt::detail), which may change: an embedding and an
+/// output layer need products, and those are not the library's public subject.
 class gpu_backend {
  public:
   gpu_backend()

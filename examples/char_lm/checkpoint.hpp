@@ -61,7 +61,8 @@ inline bool is_vocabulary(std::u32string characters) {
 }
 
 /// The first field that no run can have written, by name; null if there is none. The checksum finds accidents only.
-/// Whether the sizes fit the cell is asked where the cell is known.
+/// The sizes are left to
+/// check_sizes, which knows the cell.
 inline char const* wrong_field(checkpoint const& c) {
   configuration const& m = c.model;
   auto const& cells = cell_names();
@@ -110,6 +111,19 @@ inline void save(checkpoint const& c, std::string const& path) {
 /// What `load` and whoever checks the rest of a checkpoint say of a field that cannot be right.
 inline user_error wrong_checkpoint(std::string const& path, std::string const& field) {
   return user_error(path + ": the checkpoint cannot be right, its " + field + " is not what a run leaves");
+}
+
+/// Whether the sizes are those that a model has; otherwise what the checkpoint says of its model may be more than any
+/// memory holds.
+inline void check_sizes(checkpoint const& c, std::string const& path, std::int64_t parameters, std::size_t states) {
+  auto const check = [&](std::vector<float> const& values, std::int64_t size, char const* name) {
+    if (static_cast<std::int64_t>(values.size()) != size) throw wrong_checkpoint(path, name);
+  };
+  check(c.parameters, parameters, "number of parameters");
+  check(c.mean, parameters, "mean");
+  check(c.variance, parameters, "variance");
+  if (c.states.size() != states) throw wrong_checkpoint(path, "number of states");
+  for (auto const& state : c.states) check(state, c.model.layers * c.model.batch * c.model.hidden, "states");
 }
 
 inline checkpoint load(std::string const& path) {

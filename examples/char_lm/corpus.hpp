@@ -70,8 +70,7 @@ inline corpus read_folder(std::string const& where) {
     if (decode_utf8(bytes, result.text)) result.text.resize(size), ++result.no_text;
     else ++result.files;
   }
-  if (result.text.empty())
-    throw user_error(where + ": holds no UTF-8 text file that is not empty" + result.left_out());
+  if (result.text.empty()) throw user_error(where + ": holds no UTF-8 text file that is not empty" + result.left_out());
   return result;
 }
 

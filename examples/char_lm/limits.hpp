@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -53,11 +54,11 @@ inline bool is_factor(double value) {
   return bits_of(least_factor) <= bits_of(value) && bits_of(value) <= bits_of(most_factor);
 }
 
-/// Whether all are numbers of at most this magnitude.
+/// Whether it is a number of at most this magnitude.
+inline bool within(float largest, float value) { return (bits_of(value) & 0x7fffffffU) <= bits_of(largest); }
+
 inline bool within(float largest, std::vector<float> const& values) {
-  for (float const value : values)
-    if ((bits_of(value) & 0x7fffffffU) > bits_of(largest)) return false;
-  return true;
+  return std::all_of(values.begin(), values.end(), [&](float value) { return within(largest, value); });
 }
 
 }  // namespace limits

@@ -2,17 +2,18 @@
 
 #include <getopt.h>
 
-#include <cerrno>
 #include <charconv>
-#include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <set>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "error.hpp"
+#include "limits.hpp"
 #include "parameters.hpp"
 
 /// The command line. getopt_long is part of the C library of every system this runs on; a nicer library would be one
@@ -46,7 +47,7 @@ inline char const* usage() {
   --steps N           characters between two updates of the parameters (64)
   --iterations N      updates to do, with --load in addition to those done (10 passes over the text, 300 to 1200)
   --epochs N          the same, counted in passes over the text
-  --time SECONDS      stop after this long; if nothing else is given, as many iterations as that allows (100)
+  --time SECONDS      stop after this long; if nothing else is given, as many iterations as that allows (60)
   --learning-rate X   of Adam, at first; it falls as 1/sqrt(1 + updates/400) (0.01)
   --clip X            largest norm of a gradient (1)
   --seed N            of the initial parameters and of the sample (1)
@@ -57,28 +58,27 @@ inline char const* usage() {
   --temperature X     of the sample: below 1 is safer, above 1 is wilder (0.7)
   --help              this text
 
-Control-C ends training early; the checkpoint is still written.
+Control-C ends training early, then the sample; the checkpoint is still written. An option may be abbreviated.
 )";
 }
 
 namespace detail {
 
-inline std::int64_t integer(std::string const& name, std::string const& text, std::int64_t least, std::int64_t most) {
+inline std::int64_t integer(std::string const& name, std::string const& text, limits::range const& range) {
   std::int64_t value = 0;
   auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < least || value > most)
-    throw user_error("--" + name + " is '" + text + "', needs a whole number from " + std::to_string(least) + " to " +
-                     std::to_string(most));
+  if (error != std::errc() || end != text.data() + text.size() || !range.holds(value))
+    throw user_error("--" + name + " is '" + text + "', needs a whole number from " + std::to_string(range.least) +
+                     " to " + std::to_string(range.most));
   return value;
 }
 
-inline double positive(std::string const& name, std::string const& text) {
-  // Letters first: the program is compiled to assume that no number is infinite or NaN.
-  bool const plain = text.find_first_not_of("0123456789.e+-") == std::string::npos;
+inline double factor(std::string const& name, std::string const& text) {
+  bool const plain = !text.empty() && text.find_first_not_of("0123456789.e+-") == std::string::npos;
   char* end = nullptr;
   double const value = plain ? std::strtod(text.c_str(), &end) : 0;
-  if (!plain || text.empty() || *end != '\0' || !(value > 0) || !(value <= 1e9))
-    throw user_error("--" + name + " is '" + text + "', needs a number above 0 and up to 1e9");
+  if (!plain || *end != '\0' || !limits::is_factor(value))
+    throw user_error("--" + name + " is '" + text + "', needs a number from 1e-37 to 1e9");
   return value;
 }
 
@@ -89,6 +89,20 @@ inline std::string one_of(std::string const& name, std::string const& text, std:
     list += (list.empty() ? "" : ", ") + choice;
   }
   throw user_error("--" + name + " is '" + text + "', needs one of " + list);
+}
+
+/// What to say of a word that getopt_long does not take.
+inline user_error not_an_option(std::string const& word, std::vector<std::string> const& names) {
+  std::string const start = word.substr(0, word.find('='));
+  std::string meant;
+  std::size_t count = 0;
+  for (std::string const& name : names) {
+    if (start.compare(0, 2, "--") != 0 || ("--" + name).compare(0, start.size(), start) != 0) continue;
+    meant += (count++ == 0 ? "--" : ", --") + name;
+  }
+  if (count > 1) return user_error("'" + word + "' is ambiguous: " + meant);
+  if (count == 1) return user_error(meant + " takes no value");
+  return user_error("'" + word + "' is no option; see --help");
 }
 
 /// An option that can have no effect is a mistake.
@@ -112,53 +126,54 @@ inline void check_effects(options const& o, std::set<std::string> const& given) 
 }  // namespace detail
 
 inline options parse_options(int argc, char** argv) {
-  char const* const names[] = {"data",          "cell", "layers", "hidden", "embedding",  "batch", "steps",
-                               "iterations",    "time", "epochs", "clip",   "seed",       "save",  "load",
-                               "learning-rate", "help", "device", "sample", "temperature"};
+  std::vector<std::string> const names{"data",          "cell", "layers", "hidden", "embedding",  "batch", "steps",
+                                       "iterations",    "time", "epochs", "clip",   "seed",       "save",  "load",
+                                       "learning-rate", "help", "device", "sample", "temperature"};
+  // Values of their own, so that getopt_long takes an abbreviation only if it can mean a single option.
+  int const first_value = 256;  // no character
   std::vector<option> table;
-  for (char const* const name : names)
-    table.push_back({name, std::string(name) == "help" ? no_argument : required_argument, nullptr, 0});
+  for (std::string const& name : names)
+    table.push_back({name.c_str(), name == "help" ? no_argument : required_argument, nullptr,
+                     first_value + static_cast<int>(table.size())});
   table.push_back({nullptr, 0, nullptr, 0});
 
   options o;
   std::set<std::string> given;
   opterr = 0;  // the message is ours, one line
-  for (int index = 0;;) {
-    int const found = getopt_long(argc, argv, ":", table.data(), &index);
+  for (;;) {
+    std::string const word = optind < argc ? argv[optind] : "";
+    int const found = getopt_long(argc, argv, "+:", table.data(), nullptr);  // +: words keep their order
     if (found == -1) break;
-    std::string const word = optind > 1 ? argv[optind - 1] : "";
     if (found == ':') throw user_error(word + " needs a value");
-    if (found != 0) throw user_error("'" + word + "' is no option; see --help");
-    std::string const name = table[static_cast<std::size_t>(index)].name;
+    if (found < first_value) throw detail::not_an_option(word, names);
+    std::string const& name = names[static_cast<std::size_t>(found - first_value)];
     if (!given.insert(name).second) throw user_error("--" + name + " is given twice");
     if (name == "help") {
       o.help = true;
       return o;
     }
     std::string const text = optarg;
-    auto const integer = [&](std::int64_t least, std::int64_t most) {
-      return detail::integer(name, text, least, most);
-    };
+    auto const integer = [&](limits::range const& range) { return detail::integer(name, text, range); };
     if (name == "data") o.data = text;
     if (name == "save") o.save = text;
     if (name == "load") o.load = text;
-    if (name == "cell") o.model.cell = detail::one_of(name, text, {"lstm", "gru", "vanilla", "mgu", "slstm"});
+    if (name == "cell") o.model.cell = detail::one_of(name, text, cell_names());
     if (name == "device") o.device = detail::one_of(name, text, {"cpu", "gpu", "auto"});
-    if (name == "layers") o.model.layers = integer(1, 64);
-    if (name == "hidden") o.model.hidden = integer(1, 8192);
-    if (name == "embedding") o.model.embedding = integer(1, 8192);
-    if (name == "batch") o.model.batch = integer(1, 4096), o.batch_given = true;
-    if (name == "steps") o.model.steps = integer(1, 4096);
-    if (name == "iterations") o.iterations = integer(0, 1'000'000'000);
-    if (name == "epochs") o.epochs = integer(1, 1'000'000);
-    if (name == "sample") o.sample = integer(0, 1'000'000'000);
-    if (name == "seed") o.seed = static_cast<std::uint64_t>(integer(0, INT64_MAX));
-    if (name == "time") o.seconds = detail::positive(name, text);
-    if (name == "learning-rate") o.learning_rate = detail::positive(name, text);
-    if (name == "clip") o.clip = detail::positive(name, text);
-    if (name == "temperature") o.temperature = detail::positive(name, text);
+    if (name == "layers") o.model.layers = integer(limits::layers);
+    if (name == "hidden") o.model.hidden = integer(limits::units);
+    if (name == "embedding") o.model.embedding = integer(limits::units);
+    if (name == "batch") o.model.batch = integer(limits::batch), o.batch_given = true;
+    if (name == "steps") o.model.steps = integer(limits::steps);
+    if (name == "iterations") o.iterations = integer(limits::iterations);
+    if (name == "epochs") o.epochs = integer(limits::epochs);
+    if (name == "sample") o.sample = integer(limits::sample);
+    if (name == "seed") o.seed = static_cast<std::uint64_t>(integer(limits::seed));
+    if (name == "time") o.seconds = detail::factor(name, text);
+    if (name == "learning-rate") o.learning_rate = detail::factor(name, text);
+    if (name == "clip") o.clip = detail::factor(name, text);
+    if (name == "temperature") o.temperature = detail::factor(name, text);
   }
-  if (optind < argc) throw user_error("'" + std::string(argv[optind]) + "' is no option; see --help");
+  if (optind < argc) throw detail::not_an_option(argv[optind], {});
   detail::check_effects(o, given);
   return o;
 }

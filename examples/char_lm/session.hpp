@@ -2,17 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
-#include <cstring>
+#include <exception>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "adam.hpp"
 #include "checkpoint.hpp"
+#include "corpus.hpp"
+#include "interrupt.hpp"
+#include "limits.hpp"
 #include "model.hpp"
 #include "options.hpp"
 #include "progress.hpp"
@@ -27,29 +28,8 @@ namespace char_lm {
 template <class Cell>
 inline constexpr int keep_gate = -1;
 
-/// Set by Control-C.
-inline volatile std::sig_atomic_t interrupted = 0;
-
-/// Whether a loss is beyond all reason. Asked of its bits: the program is compiled to assume that nothing is NaN.
-inline bool diverged(float loss) {
-  std::uint32_t bits = 0, bound = 0;
-  float const unreasonable = 1e9F;
-  std::memcpy(&bits, &loss, sizeof bits);
-  std::memcpy(&bound, &unreasonable, sizeof bound);
-  return (bits & 0x7fffffffU) > bound;
-}
-
-/// A text cut in two: what is trained on, and its end, held out.
-struct split_text {
-  std::vector<symbol> training, validation;
-};
-
-inline split_text split(std::vector<symbol> const& text) {
-  std::size_t const held_out = std::min<std::size_t>(std::max<std::size_t>(text.size() / 20, 2), 50'000);
-  std::size_t const cut = text.size() > held_out ? text.size() - held_out : 0;
-  return {{text.begin(), text.begin() + static_cast<std::ptrdiff_t>(cut)},
-          {text.begin() + static_cast<std::ptrdiff_t>(cut), text.end()}};
-}
+/// A loss beyond all reason.
+inline bool diverged(float loss) { return !limits::within(1e9F, loss); }
 
 template <class Backend, class Cell>
 class session {
@@ -76,22 +56,22 @@ class session {
       throw user_error(*o_.load + ": was trained on another text than " + *o_.data);
     split_text const parts = split(text);
     choose_batch(static_cast<std::int64_t>(parts.training.size()), text.size());
+    if (known.size() == 1)
+      throw user_error(*o_.data + ": no character occurs " + std::to_string(vocabulary::rare) +
+                       " times, there is nothing to learn");
 
     double const unigram = unigram_entropy(text);
     std::printf("text: %zu characters of %zu files%s, %lld symbols, unigram entropy %.3f bits per character\n",
-                text.size(), read.files,
-                read.left_out ? (" (" + std::to_string(read.left_out) + " are no text)").c_str() : "",
-                static_cast<long long>(known.size()), unigram);
+                text.size(), read.files, read.left_out().c_str(), static_cast<long long>(known.size()), unigram);
     start(known);
     train(known, parts.training);
     double const bits = validate(known, parts.validation);
-    std::printf("validation: %.3f bits per character, %.0f %% of the unigram entropy %.3f\n", bits,
-                100 * bits / unigram, unigram);
-    if (o_.save) {
-      save(state_of(known), *o_.save);
-      std::printf("saved: %s\n", o_.save->c_str());
-    }
+    std::printf("validation, on text it was not trained on: %.3f bits per character", bits);
+    if (unigram > 0) std::printf(", %.0f %% of the unigram entropy %.3f", 100 * bits / unigram, unigram);
+    std::printf("\n");
+    std::exception_ptr const failure = o_.save ? try_to_save(known) : nullptr;
     print_sample_of(known);
+    if (failure) std::rethrow_exception(failure);
   }
 
  private:
@@ -101,37 +81,33 @@ class session {
   /// A short text has room for fewer rows than the default.
   void choose_batch(std::int64_t training, std::size_t all) {
     while (!from_ && !o_.batch_given && c_.batch > 1 && (training - 1) / c_.batch < c_.steps) c_.batch /= 2;
-    if ((training - 1) / c_.batch < c_.steps)
+    std::int64_t const row = (training - 1) / c_.batch;
+    if (row < c_.steps)
       throw user_error(*o_.data + ": has " + std::to_string(all) + " characters, too few for --batch " +
                        std::to_string(c_.batch) + " and --steps " + std::to_string(c_.steps));
+    if (from_ && from_->position > row) throw wrong_checkpoint(*o_.load, "position");
   }
 
   /// Parameters, moments and states: fresh or from the checkpoint.
   void start(vocabulary const& known) {
     parameter_layout<Cell> const layout(c_, known.size());
+    if (from_) check_sizes(*from_, *o_.load, layout.size, Cell::states);  // before anything of that size is allocated
     parameters_.emplace(layout.size);
     moments_.emplace(on_, layout.size);
     states_.emplace(c_, c_.batch);
     if (from_ == nullptr) {
       on_.upload(*parameters_, initial_parameters(layout, c_, keep_gate<Cell>).data());
     } else {
-      restore(*parameters_, from_->parameters);
-      restore(moments_->mean, from_->mean);
-      restore(moments_->variance, from_->variance);
-      if (from_->states.size() != states_->count) throw user_error(*o_.load + ": the checkpoint is damaged");
-      for (std::size_t s = 0; s < states_->count; ++s) restore(states_->now[s], from_->states[s]);
+      on_.upload(*parameters_, from_->parameters.data());
+      on_.upload(moments_->mean, from_->mean.data());
+      on_.upload(moments_->variance, from_->variance.data());
+      for (std::size_t s = 0; s < states_->count; ++s) on_.upload(states_->now[s], from_->states[s].data());
       iterations_ = from_->iterations;
       position_ = from_->position;
     }
     std::printf("model: %s, %lld layers of %lld units, %lld parameters, on %s\n", c_.cell.c_str(),
                 static_cast<long long>(c_.layers), static_cast<long long>(c_.hidden),
                 static_cast<long long>(layout.size), Backend::name().c_str());
-  }
-
-  void restore(float_buffer& into, std::vector<float> const& values) {
-    if (static_cast<std::int64_t>(values.size()) != into.size())
-      throw user_error(*o_.load + ": the checkpoint is damaged");
-    on_.upload(into, values.data());
   }
 
   void train(vocabulary const& known, std::vector<symbol> const& text) {
@@ -172,12 +148,14 @@ class session {
       ++iterations_;
     }
     shown.finish();
-    std::printf("trained: %lld iterations in %.1f s%s, %.0f characters/s, last loss %.6f bits per character\n",
-                static_cast<long long>(done), shown.seconds(),
-                done == wanted ? ""
-                : interrupted  ? " (interrupted)"
-                               : " (time is up)",
-                double(done) * targets / shown.seconds(), bits);
+    std::printf(
+        "trained: %lld iterations (%lld in all) in %.1f s%s, %.0f characters/s, last loss %.6f bits per character\n",
+        static_cast<long long>(done), static_cast<long long>(iterations_), shown.seconds(),
+        done == wanted ? ""
+        : interrupted  ? " (interrupted)"
+                       : " (time is up)",
+        double(done) * targets / shown.seconds(), bits);
+    if (interrupted) catch_interrupts();  // this one is dealt with; the sample can be ended, too
   }
 
   /// Bits per character of a text read from the start, in as many rows as training has.
@@ -191,7 +169,19 @@ class session {
     for (std::int64_t at = 0; at < row; at += c_.steps)
       bits += double(
           network.evaluate(window{symbols.data(), symbols.size(), c_.batch, row, at}, parameters_->data(), states));
+    if (diverged(float(bits))) throw user_error("training diverged; try a smaller --learning-rate");
     return bits / double(targets);
+  }
+
+  /// A file that cannot be written must not cost the run its sample, so the failure is kept for later.
+  std::exception_ptr try_to_save(vocabulary const& known) const {
+    try {
+      save(state_of(known), *o_.save);
+    } catch (...) {
+      return std::current_exception();
+    }
+    std::printf("saved: %s\n", o_.save->c_str());
+    return nullptr;
   }
 
   checkpoint state_of(vocabulary const& known) const {
@@ -221,7 +211,7 @@ class session {
   }
 
   static constexpr std::int64_t default_epochs = 10;
-  static constexpr double default_seconds = 100;
+  static constexpr double default_seconds = 60;
 
   options const& o_;
   checkpoint const* from_;

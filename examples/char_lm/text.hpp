@@ -1,26 +1,22 @@
 #pragma once
 
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
-#include "error.hpp"
-
-/// From files to numbers: reading UTF-8, choosing the symbols, measuring the text.
+/// From bytes to numbers: decoding UTF-8, choosing the symbols, measuring and cutting the text.
 
 namespace char_lm {
 
-/// Appends the code points of strict UTF-8 (RFC 3629); returns the offset of the first byte that is none, if any.
-/// A null byte counts as one: it marks binary data.
+/// Whether a text may hold it: a code point that is no surrogate. Not the null character: it marks binary data.
+inline bool is_character(char32_t code) { return code != 0 && code <= 0x10FFFF && (code < 0xD800 || code >= 0xE000); }
+
+/// Appends the characters of strict UTF-8 (RFC 3629); returns the offset of the first byte that is none, if any.
 inline std::optional<std::size_t> decode_utf8(std::string const& bytes, std::u32string& out) {
   std::size_t at = bytes.compare(0, 3, "\xEF\xBB\xBF") == 0 ? 3 : 0;  // a byte order mark says nothing
   while (at < bytes.size()) {
@@ -30,13 +26,13 @@ inline std::optional<std::size_t> decode_utf8(std::string const& bytes, std::u32
     unsigned const first = byte(0);
     std::size_t const length = first < 0x80 ? 1 : first < 0xC2 ? 0 : first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
     char32_t code = length == 1 ? first : length == 2 ? first & 0x1F : length == 3 ? first & 0x0F : first & 0x07;
-    bool valid = length != 0 && first != 0 && first < 0xF5;
+    bool valid = length != 0;
     for (std::size_t i = 1; i < length; ++i) {
       valid = valid && (byte(i) & 0xC0) == 0x80;
       code = code << 6 | (byte(i) & 0x3F);
     }
     bool const overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-    if (!valid || overlong || (code >= 0xD800 && code < 0xE000) || code > 0x10FFFF) return at;
+    if (!valid || overlong || !is_character(code)) return at;
     out.push_back(code);
     at += length;
   }
@@ -50,61 +46,6 @@ inline std::string encode_utf8(char32_t code) {
   if (code < 0x10000) return {byte(0xE0 | code >> 12), byte(0x80 | (code >> 6 & 0x3F)), byte(0x80 | (code & 0x3F))};
   return {byte(0xF0 | code >> 18), byte(0x80 | (code >> 12 & 0x3F)), byte(0x80 | (code >> 6 & 0x3F)),
           byte(0x80 | (code & 0x3F))};
-}
-
-inline std::string read_bytes(std::filesystem::path const& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-  if (!file) throw user_error(path.string() + ": cannot be read (" + std::strerror(errno) + ")");
-  return bytes;
-}
-
-struct corpus {
-  std::u32string text;
-  std::size_t files = 0;
-  std::size_t left_out = 0;  ///< files of a folder that are not UTF-8 text
-};
-
-/// The text files of a folder in the order of their names; hidden ones and folders named build are left out.
-inline std::vector<std::filesystem::path> files_below(std::filesystem::path const& folder) {
-  namespace fs = std::filesystem;
-  std::vector<fs::path> files;
-  auto const options = fs::directory_options::skip_permission_denied;
-  for (auto entry = fs::recursive_directory_iterator(folder, options); entry != fs::recursive_directory_iterator();
-       ++entry) {
-    std::string const name = entry->path().filename().string();
-    if (name[0] == '.' || (entry->is_directory() && name == "build")) {
-      if (entry->is_directory()) entry.disable_recursion_pending();
-    } else if (entry->is_regular_file()) {
-      files.push_back(entry->path());
-    }
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
-/// Reads one file or all text files of a folder.
-inline corpus read_corpus(std::string const& where) {
-  namespace fs = std::filesystem;
-  corpus result;
-  std::error_code error;
-  fs::file_status const status = fs::status(where, error);
-  if (!fs::exists(status)) throw user_error(where + ": no such file or folder");
-  if (fs::is_directory(status)) {
-    for (fs::path const& path : files_below(where)) {
-      std::size_t const size = result.text.size();
-      if (decode_utf8(read_bytes(path), result.text)) result.text.resize(size), ++result.left_out;
-      else ++result.files;
-    }
-    if (result.text.empty()) throw user_error(where + ": holds no UTF-8 text file that is not empty");
-    return result;
-  }
-  if (!fs::is_regular_file(status)) throw user_error(where + ": is neither a file nor a folder");
-  if (auto const bad = decode_utf8(read_bytes(where), result.text))
-    throw user_error(where + ": is not UTF-8 text (byte " + std::to_string(*bad) + ")");
-  if (result.text.empty()) throw user_error(where + ": is empty");
-  result.files = 1;
-  return result;
 }
 
 /// A symbol: 0 stands for every character that the vocabulary leaves out.
@@ -154,14 +95,27 @@ class vocabulary {
   std::vector<symbol> symbols_;  ///< of every code point
 };
 
-/// Entropy of the symbol frequencies, in bits: what a model that ignores all context can reach at best.
+/// Entropy of the symbol frequencies, in bits: what a model that ignores all context can reach at best. Exactly zero
+/// for a single symbol.
 inline double unigram_entropy(std::vector<symbol> const& text) {
   std::vector<double> counts(vocabulary::most_symbols, 0.0);
   for (symbol const s : text) ++counts[s];
   double bits = 0;
   for (double const count : counts)
-    if (count > 0) bits -= count * std::log2(count / double(text.size()));
+    if (count > 0 && count < double(text.size())) bits -= count * std::log2(count / double(text.size()));
   return bits / double(text.size());
+}
+
+/// A text cut in two: what is trained on, and its end, held out.
+struct split_text {
+  std::vector<symbol> training, validation;
+};
+
+inline split_text split(std::vector<symbol> const& text) {
+  std::size_t const held_out = std::min<std::size_t>(std::max<std::size_t>(text.size() / 20, 2), 50'000);
+  std::size_t const cut = text.size() > held_out ? text.size() - held_out : 0;
+  return {{text.begin(), text.begin() + static_cast<std::ptrdiff_t>(cut)},
+          {text.begin() + static_cast<std::ptrdiff_t>(cut), text.end()}};
 }
 
 }  // namespace char_lm

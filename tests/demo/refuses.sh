@@ -19,7 +19,18 @@ head -c 40 "$here/good" >"$here/stub"
 { head -c $((size / 2)) "$here/good" && printf '\x5a\x5a\x5a' && tail -c +$((size / 2 + 4)) "$here/good"; } >"$here/damaged"
 { cat "$here/good" && echo; } >"$here/longer"
 
-listing() { (cd "$here" && find . -type f ! -name out ! -name err -exec cksum {} + | sort); }
+# Names that no checkpoint may replace. A device would be one more, but a test that fails would replace it.
+mkfifo "$here/pipe"
+ln -s pipe "$here/link_to_pipe"
+ln -s folder "$here/link_to_folder"
+ln -s nowhere "$here/dangling"
+ln -s loop "$here/loop"
+awk 'BEGIN { for (k = 0; k < 3; ++k) for (c = 33; c < 127; ++c) printf "%c", c }' >"$here/rare"
+
+listing() {
+  local others=(! -name . ! -name out ! -name err)
+  (cd "$here" && find . "${others[@]}" -printf '%y %p %l\n' && find . -type f "${others[@]}" -exec cksum {} +) | sort
+}
 before=$(listing)
 
 # refuse 'what stderr must contain' arguments...
@@ -44,6 +55,8 @@ data 'is not UTF-8 text (byte 8)' cut_off
 data 'too few' short
 data 'holds no UTF-8 text file' folder
 data 'holds no UTF-8 text file' binaries
+data 'no character occurs 4 times' rare
+data 'cannot be looked at (Too many' loop
 refuse 'neither a file nor a folder' --data /dev/null
 refuse 'too few for --batch 4096' --device "$device" --data "$here/text" --batch 4096
 
@@ -59,12 +72,27 @@ refuse 'another text' --device "$device" --load "$here/good" --data "$here/other
 
 refuse 'its folder does not exist' --data "$here/text" --iterations 2 --save "$here/nowhere/file"
 refuse 'is a folder' --data "$here/text" --iterations 2 --save "$here/folder"
+refuse 'is a folder' --data "$here/text" --iterations 2 --save "$here/link_to_folder"
+refuse 'not a regular file' --data "$here/text" --iterations 2 --save "$here/pipe"
+refuse 'not a regular file' --data "$here/text" --iterations 2 --save "$here/link_to_pipe"
+refuse 'leads nowhere' --data "$here/text" --iterations 2 --save "$here/dangling"
+refuse 'leads nowhere' --data "$here/text" --iterations 2 --save "$here/loop"
+refuse "--save is ''" --data "$here/text" --iterations 2 --save ''
+refuse 'cannot be written (File name too long)' --data "$here/text" --save "$here/$(printf 'n%.0s' {1..250})"
 refuse 'diverged' --device "$device" --data "$here/text" --iterations 50 --cell vanilla --learning-rate 1e9 --clip 1e9 \
   --save "$here/good"
 
 refuse 'is no option' --unknown 1
 refuse 'is no option' --data "$here/text" stray
-refuse 'is no option' -x
+refuse "'-x' is no option" -x
+refuse "'-ab' is no option" -ab
+refuse "'-ab' is no option" --hidden 8 -ab
+refuse "'stray' is no option" stray -ab
+refuse "'--unknown=1' is no option" --unknown=1
+refuse "'--s' is ambiguous: --steps, --seed, --save, --sample" --s 7
+refuse "'--l=7' is ambiguous: --layers, --load, --learning-rate" --l=7
+refuse '--help takes no value' --help=7
+refuse "--hidden is 'some'" --hid some
 refuse 'needs a value' --hidden
 refuse 'given twice' --hidden 8 --hidden 8
 refuse "--hidden is 'many'" --hidden many
@@ -75,6 +103,10 @@ refuse "--steps is '99999999999999999999'" --steps 99999999999999999999
 refuse "--learning-rate is '0'" --learning-rate 0
 refuse "--learning-rate is 'nan'" --learning-rate nan
 refuse "--clip is 'inf'" --clip inf
+refuse "--clip is '1e-50'" --clip 1e-50
+refuse "--clip is '1e-400'" --clip 1e-400
+refuse "--learning-rate is '-1'" --learning-rate -1
+refuse "--learning-rate is '1e-40'" --learning-rate 1e-40
 refuse "--temperature is ''" --temperature ''
 refuse "--cell is 'rnn', needs one of lstm" --cell rnn
 refuse "--device is 'tpu', needs one of cpu" --device tpu
