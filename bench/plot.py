@@ -38,8 +38,8 @@ def main():
     if not any(row["standard_ratio"] or row["best_ratio"] for row in rows):
         sys.exit("plot.py: the results hold no ratios, cuDNN was not timed")
 
-    height = 1.5 + 0.14 * len(shapes) * (len(series) + 1)
-    figure, axes = pyplot.subplots(1, len(PASSES), sharey=True, figsize=(14, height))
+    height = 1.5 + 0.08 * len(shapes) * (len(series) + 1)
+    figure, axes = pyplot.subplots(1, len(PASSES), sharey=True, figsize=(12, height), layout="constrained")
     thickness = 0.8 / len(series)
     for axis, pass_name in zip(axes, PASSES):
         for index, (schedule, peer) in enumerate(series):
@@ -52,10 +52,9 @@ def main():
         axis.set_title(pass_name.replace("_", " "))
         axis.set_xlabel("cuDNN time / rnnopt time")
     axes[0].set_yticks([position + 0.4 - thickness / 2 for position in range(len(shapes))], shapes, fontsize=7)
-    axes[0].invert_yaxis()
-    axes[0].legend(fontsize=7)
+    axes[0].set_ylim(len(shapes), -0.5)  # the first shape on top
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(series), fontsize=8)
     figure.suptitle(f"{device}, {arguments.mode} (above 1: rnnopt is faster)", fontsize=9)
-    figure.tight_layout()
     figure.savefig(arguments.picture)
 
 
