@@ -116,6 +116,15 @@ struct host_run {
   }
 };
 
+/// A type that typed tests run for.
+template <class Cell, class Precision>
+struct subject {
+  using cell = Cell;
+  using precision = Precision;
+  using run = host_run<Cell, Precision>;
+  using numbers = random_network<Cell, Precision>;
+};
+
 /// What training forward and backward give on the host.
 template <class Schedule, class Cell, class Precision>
 results<Cell, Precision> host_results(random_network<Cell, Precision> const& network) {

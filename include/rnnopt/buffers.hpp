@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "rnnopt/arguments.hpp"
+#include "rnnopt/cell.hpp"
 #include "rnnopt/schedule.hpp"
 #include "rnnopt/workspace.hpp"
 
@@ -51,6 +52,16 @@ struct forward_buffers {
   std::byte* workspace_base;
   std::byte* reserve_base;
 
+  forward_buffers(extents const& network, network_layouts const& layouts, forward_arguments<Cell, Precision> const& a,
+                  bool for_training)
+      : e(network),
+        cell(shape_of<Cell>()),
+        workspace(for_training ? layouts.training : layouts.inference),
+        reserve(layouts.reserve),
+        training(for_training),
+        workspace_base(static_cast<std::byte*>(a.workspace.data)),
+        reserve_base(static_cast<std::byte*>(a.reserve.data)) {}
+
   std::int64_t plane() const { return e.batch * e.hidden; }
 
   /// Output h of a line in a slot, [batch, hidden]; slots are contiguous.
@@ -96,6 +107,14 @@ struct backward_buffers {
   reserve_layout reserve;
   std::byte* workspace_base;
   std::byte const* reserve_base;
+
+  backward_buffers(extents const& network, network_layouts const& layouts, backward_arguments<Cell, Precision> const& a)
+      : e(network),
+        cell(shape_of<Cell>()),
+        workspace(layouts.backward),
+        reserve(layouts.reserve),
+        workspace_base(static_cast<std::byte*>(a.workspace.data)),
+        reserve_base(static_cast<std::byte const*>(a.reserve.data)) {}
 
   std::int64_t plane() const { return e.batch * e.hidden; }
 

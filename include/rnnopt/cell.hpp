@@ -64,7 +64,6 @@ struct cell_traits {
   static constexpr int gate_count = gates::count;
   static constexpr int states = Cell::states;
   static constexpr int unit_parameters = unit_parameters_of<Cell>::value;
-  static constexpr int inputs = gate_count + states + unit_parameters;
 };
 
 template <class Cell>

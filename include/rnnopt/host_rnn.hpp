@@ -94,13 +94,7 @@ class host_rnn {
     pass const p = training ? pass::training : pass::inference;
     detail::check_forward(where, a, e_, workspace_bytes(p), training ? reserve_bytes() : 0);
     check_lengths(where, a.lengths);
-    detail::forward_buffers<Cell, Precision> const buffers{e_,
-                                                           shape,
-                                                           training ? layouts_.training : layouts_.inference,
-                                                           layouts_.reserve,
-                                                           training,
-                                                           static_cast<std::byte*>(a.workspace.data),
-                                                           static_cast<std::byte*>(a.reserve.data)};
+    detail::forward_buffers<Cell, Precision> const buffers(e_, layouts_, a, training);
     detail::host_forward_sink<Cell, Precision> sink(a, buffers);
     sink.begin();
     Schedule::forward(net(), sink);
@@ -110,12 +104,7 @@ class host_rnn {
   void run_backward(char const* where, backward_arguments const& a, gradient_request wanted) const {
     detail::check_backward(where, a, e_, wanted, workspace_bytes(pass::backward), reserve_bytes());
     check_lengths(where, a.lengths);
-    detail::backward_buffers<Cell, Precision> const buffers{e_,
-                                                            shape,
-                                                            layouts_.backward,
-                                                            layouts_.reserve,
-                                                            static_cast<std::byte*>(a.workspace.data),
-                                                            static_cast<std::byte const*>(a.reserve.data)};
+    detail::backward_buffers<Cell, Precision> const buffers(e_, layouts_, a);
     detail::host_backward_sink<Cell, Precision> sink(a, buffers);
     if (wanted.data) sink.begin();
     Schedule::backward(net(), wanted, sink);

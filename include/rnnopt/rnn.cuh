@@ -62,18 +62,7 @@ class rnn {
   /// @param options  how the algorithms of products are chosen
   /// @throws logic_error for extents that are out of range, not supported yet or too large for 64 bits; cuda_error,
   ///         cublas_error
-  explicit rnn(extents const& e, plan_options const& options = {})
-      : e_(checked(e)),
-        device_(current_device()),
-        cublas_(detail::make_cublas("rnn")),
-        products_(e, shape),
-        needs_(dry_run(e)),
-        lanes_(needs_.lanes(), needs_.events()),
-        layouts_(e, shape, sizes, Schedule::concurrent_layers(net(e)), needs_.lanes(), scratch_bytes,
-                 detail::column_sum_chunks) {
-    if (!is_empty())
-      for (detail::product_key const& key : needs_.products()) products_.plan(cublas_.get(), key, options.products);
-  }
+  explicit rnn(extents const& e, plan_options const& options = {}) : rnn(e, options, dry_run(checked(e))) {}
 
   /// @brief The extents this network was planned for.
   extents const& network_extents() const { return e_; }
@@ -139,6 +128,18 @@ class rnn {
   static constexpr detail::element_sizes sizes = detail::sizes_of<Precision>();
   static constexpr std::int64_t scratch_bytes = std::int64_t(detail::product_scratch_bytes);
 
+  rnn(extents const& e, plan_options const& options, detail::plan_sink const& needs)
+      : e_(e),
+        device_(current_device()),
+        cublas_(detail::make_cublas("rnn")),
+        products_(e, shape),
+        lanes_(needs.lanes(), needs.events()),
+        layouts_(e, shape, sizes, Schedule::concurrent_layers(net(e)), needs.lanes(), scratch_bytes,
+                 detail::column_sum_chunks) {
+    if (!is_empty())
+      for (detail::product_key const& key : needs.products()) products_.plan(cublas_.get(), key, options.products);
+  }
+
   static network net(extents const& e) { return {e.layers, e.directions, e.steps}; }
 
   /// Refuses what cannot be run before anything is planned: sizes first, since a plan grows with them.
@@ -202,13 +203,7 @@ class rnn {
     refuse_lengths(where, a.lengths);
     check_device(where, stream);
     if (e_.batch == 0) return;
-    detail::forward_buffers<Cell, Precision> const buffers{e_,
-                                                           shape,
-                                                           training ? layouts_.training : layouts_.inference,
-                                                           layouts_.reserve,
-                                                           training,
-                                                           static_cast<std::byte*>(a.workspace.data),
-                                                           static_cast<std::byte*>(a.reserve.data)};
+    detail::forward_buffers<Cell, Precision> const buffers(e_, layouts_, a, training);
     detail::cuda_forward_sink<Cell, Precision> sink(stream, lanes_, products_, a, buffers);
     joining(stream, [&] {
       sink.begin();
@@ -224,12 +219,7 @@ class rnn {
     check_device(where, stream);
     if (is_empty() && wanted.weights && a.mode == gradient_mode::overwrite) clear_gradients(stream, a);
     if (e_.batch == 0) return;
-    detail::backward_buffers<Cell, Precision> const buffers{e_,
-                                                            shape,
-                                                            layouts_.backward,
-                                                            layouts_.reserve,
-                                                            static_cast<std::byte*>(a.workspace.data),
-                                                            static_cast<std::byte const*>(a.reserve.data)};
+    detail::backward_buffers<Cell, Precision> const buffers(e_, layouts_, a);
     detail::cuda_backward_sink<Cell, Precision> sink(stream, lanes_, products_, a, buffers);
     joining(stream, [&] {
       sink.begin(wanted);
@@ -269,7 +259,6 @@ class rnn {
   int device_;
   detail::owned_cublas cublas_;
   detail::network_products<Precision> products_;
-  detail::plan_sink needs_;
   detail::lane_set lanes_;
   detail::network_layouts layouts_;
 };

@@ -65,6 +65,13 @@ class arena {
   std::int64_t bytes_ = 0;
 };
 
+/// Scratch of the products of each lane, with room to align its start.
+inline std::int64_t take_product_scratch(arena& space, std::int64_t lanes, std::int64_t product_bytes) {
+  std::int64_t const start = space.take(lanes, product_bytes);
+  if (product_bytes > 0) space.take(product_scratch_alignment);
+  return start;
+}
+
 /// What training forward leaves for backward. States are indexed by time: a line that runs forward keeps the initial
 /// state in slot 0 and the one after time t in slot t + 1; a reversed line keeps the initial one in slot `steps` and
 /// the one after time t in slot t. Either way the outputs of all times are contiguous, and so are their predecessors.
@@ -106,9 +113,7 @@ struct forward_layout {
       for (int s = 1; s < cell.states; ++s)
         others[std::size_t(s - 1)] = space.take(e.lines(), e.batch, e.hidden, size.state);
     }
-    product_scratch =
-        space.take(checked_sum("workspace_bytes", checked_product("workspace_bytes", lanes, product_bytes),
-                               product_bytes > 0 ? product_scratch_alignment : 0));
+    product_scratch = take_product_scratch(space, lanes, product_bytes);
     bytes = space.bytes();
   }
 };
@@ -139,9 +144,7 @@ struct backward_layout {
     unit_gradients = space.take(e.lines(), cell.unit_parameters, e.batch, e.hidden, size.accumulate);
     layer_gradients = space.take(e.layers - 1, e.steps, e.batch, e.directions, e.hidden, size.storage);
     column_sums = space.take(lanes, column_sum_rows, cell.gates, e.hidden, size.accumulate);
-    product_scratch =
-        space.take(checked_sum("workspace_bytes", checked_product("workspace_bytes", lanes, product_bytes),
-                               product_bytes > 0 ? product_scratch_alignment : 0));
+    product_scratch = take_product_scratch(space, lanes, product_bytes);
     bytes = space.bytes();
   }
 };

@@ -8,39 +8,14 @@
 #include "rnnopt/cells/gru.hpp"
 #include "rnnopt/cells/lstm.hpp"
 #include "rnnopt/schedules/stepwise.hpp"
-#include "rnnopt/schedules/wavefront.hpp"
 
-/// What a run promises besides its numbers: optional pointers, accumulation, streams, long sequences.
+/// What a run promises besides its numbers: optional pointers, accumulation, long sequences.
 
 namespace rnnopt_tests {
-
-/// A schedule that emits a lane that cannot be.
-struct lost {
-  static std::int64_t concurrent_layers(rnnopt::network const&) { return 1; }
-  template <class Sink>
-  static void forward(rnnopt::network const&, Sink& sink) {
-    sink.pointwise(-1, {0, 0}, 0);
-  }
-  template <class Sink>
-  static void backward(rnnopt::network const&, rnnopt::gradient_request, Sink&) {}
-};
-
-/// A schedule that emits other products when it runs than when it was planned.
-struct fickle {
-  static inline std::int64_t steps = 1;
-  static std::int64_t concurrent_layers(rnnopt::network const&) { return 1; }
-  template <class Sink>
-  static void forward(rnnopt::network const&, Sink& sink) {
-    sink.input_product(0, {0, 0}, 0, steps);
-  }
-  template <class Sink>
-  static void backward(rnnopt::network const&, rnnopt::gradient_request, Sink&) {}
-};
 
 namespace {
 
 using rnnopt::schedules::stepwise;
-using wavefront = rnnopt::schedules::wavefront<3>;
 using cell = cells::peephole_lstm;
 using device = device_network<cell, rnnopt::fp32, stepwise>;
 
@@ -237,115 +212,6 @@ TEST(contract, rows_do_not_touch_each_other) {
   EXPECT_TRUE(std::isnan(got.y[std::size_t(usual.hidden)])) << "the spoiled row is not NaN";
 }
 
-/// Repeats an operation of one lane, which changes nothing but how long that lane takes.
-template <class Sink>
-struct dawdling_sink {
-  Sink& to;
-  int slow;
-
-  int times(int lane) const { return lane == slow ? 40 : 1; }
-  void input_product(int lane, rnnopt::line l, std::int64_t first, std::int64_t steps) {
-    for (int i = 0; i < times(lane); ++i) to.input_product(lane, l, first, steps);
-  }
-  void recurrent_product(int lane, rnnopt::line l, std::int64_t step) {
-    for (int i = 0; i < times(lane); ++i) to.recurrent_product(lane, l, step);
-  }
-  void pointwise(int lane, rnnopt::line l, std::int64_t step) { to.pointwise(lane, l, step); }
-  void pointwise_gradient(int lane, rnnopt::line l, std::int64_t step) { to.pointwise_gradient(lane, l, step); }
-  void recurrent_gradient(int lane, rnnopt::line l, std::int64_t step) {
-    for (int i = 0; i < times(lane); ++i) to.recurrent_gradient(lane, l, step);
-  }
-  void input_gradient(int lane, rnnopt::line l, std::int64_t first, std::int64_t steps) {
-    for (int i = 0; i < times(lane); ++i) to.input_gradient(lane, l, first, steps);
-  }
-  void weight_gradient(int lane, rnnopt::line l) { to.weight_gradient(lane, l); }
-  void signal(int lane, int event) { to.signal(lane, event); }
-  void wait(int lane, int event) { to.wait(lane, event); }
-};
-
-/// A schedule with one lane slowed down.
-template <class Schedule, int Slow>
-struct dawdling {
-  static std::int64_t concurrent_layers(rnnopt::network const& n) { return Schedule::concurrent_layers(n); }
-  template <class Sink>
-  static void forward(rnnopt::network const& n, Sink& sink) {
-    dawdling_sink<Sink> slow{sink, Slow};
-    Schedule::forward(n, slow);
-  }
-  template <class Sink>
-  static void backward(rnnopt::network const& n, rnnopt::gradient_request wanted, Sink& sink) {
-    dawdling_sink<Sink> slow{sink, Slow};
-    Schedule::backward(n, wanted, slow);
-  }
-};
-
-template <class Schedule>
-results<rnnopt::gru, rnnopt::fp32> run_gru(random_network<rnnopt::gru, rnnopt::fp32> const& host) {
-  device_network<rnnopt::gru, rnnopt::fp32, Schedule> network(host);
-  network.plan().forward_training(nullptr, network.forward_arguments(true));
-  network.plan().backward(nullptr, network.backward_arguments());
-  return network.fetch();
-}
-
-TEST(contract, slow_lanes_change_nothing) {
-  random_network<rnnopt::gru, rnnopt::fp32> const host(rnnopt::extents{3, 32, 64, 8, 11, 1});
-  SCOPED_TRACE(host.description());
-  auto const expected = run_gru<wavefront>(host);
-  for (auto const& got : {run_gru<dawdling<wavefront, 0>>(host), run_gru<dawdling<wavefront, 1>>(host),
-                          run_gru<dawdling<wavefront, 2>>(host)})
-    for (std::string const& failure : different_bits(got, expected)) ADD_FAILURE() << failure;
-}
-
-__global__ void copy_late(float const* from, float* to, int count, long long cycles) {
-  long long const start = clock64();
-  while (clock64() - start < cycles) {
-  }
-  for (int i = threadIdx.x; i < count; i += blockDim.x) to[i] = from[i];
-}
-
-/// Side lanes start after earlier work in the caller's stream: here x arrives only when a slow kernel has written it.
-TEST(contract, side_lanes_wait_for_the_caller) {
-  random_network<rnnopt::gru, rnnopt::fp32> const host(rnnopt::extents{3, 16, 32, 8, 9, 1});
-  auto const expected = run_gru<wavefront>(host);
-  device_network<rnnopt::gru, rnnopt::fp32, wavefront> network(host);
-  guarded late(host.x.size() * sizeof(float));
-  auto forward = network.forward_arguments(true);
-  auto backward = network.backward_arguments();
-  float const* const x = forward.x;
-  forward.x = backward.x = late.as<float>();
-  test_stream stream;
-  copy_late<<<1, 128, 0, stream>>>(x, late.as<float>(), int(host.x.size()), 20000000);
-  network.plan().forward_training(stream, forward);
-  network.plan().backward(stream, backward);
-  for (std::string const& failure : different_bits(network.fetch(), expected)) ADD_FAILURE() << failure;
-}
-
-template <class Function>
-void expect_inconsistent(std::string const& text, Function&& function) {
-  try {
-    function();
-    ADD_FAILURE() << "accepted, wanted: " << text;
-  } catch (rnnopt::logic_error const& error) {
-    EXPECT_EQ(error.code(), rnnopt::errc::schedule_inconsistent);
-    EXPECT_EQ(std::string(error.what()), text);
-  }
-}
-
-TEST(contract, inconsistent_schedules) {
-  using rnnopt::rnn;
-  expect_inconsistent("rnnopt: rnn: the schedule uses lane -1 (lanes count from 0 to 4095)",
-                      [] { rnn<rnnopt::gru, rnnopt::fp32, lost> const network(usual); });
-  random_network<rnnopt::gru, rnnopt::fp32> const host(usual);
-  device_network<rnnopt::gru, rnnopt::fp32, fickle> network(host);
-  fickle::steps = 2;
-  expect_inconsistent(
-      "rnnopt: rnn: the schedule emits a product that it did not emit while planning (emit the same operations every "
-      "time)",
-      [&] { network.plan().forward_training(nullptr, network.forward_arguments(true)); });
-  fickle::steps = 1;
-  EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
-}
-
 TEST(contract, errors_of_cuda_keep_their_code) {
   rnnopt::cuda_error const cuda(cudaErrorMemoryAllocation, "somewhere");
   EXPECT_EQ(cuda.code(), cudaErrorMemoryAllocation);
@@ -353,26 +219,6 @@ TEST(contract, errors_of_cuda_keep_their_code) {
   rnnopt::cublas_error const cublas(CUBLAS_STATUS_NOT_SUPPORTED, "somewhere");
   EXPECT_EQ(cublas.code(), CUBLAS_STATUS_NOT_SUPPORTED);
   EXPECT_EQ(std::string(cublas.what()).find("rnnopt: somewhere: CUBLAS_STATUS_NOT_SUPPORTED"), 0U);
-}
-
-/// Two plans on two streams at once, many times.
-TEST(contract, two_streams) {
-  using network = device_network<rnnopt::gru, rnnopt::fp32, wavefront>;
-  random_network<rnnopt::gru, rnnopt::fp32> const one(rnnopt::extents{3, 16, 32, 8, 9, 1}),
-      two(rnnopt::extents{2, 8, 48, 5, 13, 1});
-  auto const expected_one = run_gru<wavefront>(one);
-  auto const expected_two = run_gru<wavefront>(two);
-  network first(one), second(two);
-  test_stream a, b;
-  for (int round = 0; round < 200; ++round) {
-    first.plan().forward_training(a, first.forward_arguments(true));
-    second.plan().forward_training(b, second.forward_arguments(true));
-    first.plan().backward(a, first.backward_arguments());
-    second.plan().backward(b, second.backward_arguments());
-    if (round % 50 != 49) continue;
-    for (std::string const& failure : different_bits(first.fetch(), expected_one)) ADD_FAILURE() << failure;
-    for (std::string const& failure : different_bits(second.fetch(), expected_two)) ADD_FAILURE() << failure;
-  }
 }
 
 /// More steps than 16 bits count, where grid dimensions and libraries end.

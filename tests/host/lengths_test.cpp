@@ -18,13 +18,6 @@ namespace {
 using namespace rnnopt_tests;
 using rnnopt::extents;
 
-template <class Cell, class Precision>
-struct subject {
-  using cell = Cell;
-  using precision = Precision;
-  using run = host_run<Cell, Precision>;
-  using numbers = random_network<Cell, Precision>;
-};
 using subjects = testing::Types<subject<rnnopt::lstm, rnnopt::fp32>, subject<rnnopt::gru, rnnopt::fp64>,
                                 subject<cells::peephole_lstm, rnnopt::fp16>, subject<cells::slstm, rnnopt::fp32>>;
 

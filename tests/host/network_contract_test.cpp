@@ -16,14 +16,6 @@ namespace {
 using namespace rnnopt_tests;
 using rnnopt::extents;
 
-template <class Cell, class Precision>
-struct subject {
-  using cell = Cell;
-  using precision = Precision;
-  using run = host_run<Cell, Precision>;
-  using numbers = random_network<Cell, Precision>;
-};
-
 // Each precision once, and cells with and without unit parameters, other states, and gates of every kind.
 using subjects = testing::Types<subject<rnnopt::lstm, rnnopt::fp32>, subject<rnnopt::gru, rnnopt::fp16>,
                                 subject<cells::peephole_lstm, rnnopt::fp64>, subject<cells::indrnn, rnnopt::bf16>,

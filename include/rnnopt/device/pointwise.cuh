@@ -10,7 +10,7 @@
 ///
 /// Cost: reads input_gates + recurrent_gates sums (accumulate type) and the states, writes the states and, for
 /// training, `gates` pre-activations (storage type) per unit. At the sizes of one step all of it sits in L2 and the
-/// launch itself, about 2 us, is most of the time.
+/// launch itself is most of the time.
 
 namespace rnnopt::detail {
 
