@@ -173,7 +173,7 @@ RNNOPT_HD auto operator/(C c, dual<T, A> const& a) {
   return detail::constant<T>(c) / a;
 }
 
-// Comparisons look at values only.
+// Comparisons look at values only. They give what comparing the values gives: bool for plain numbers.
 
 namespace detail {
 template <class T>
@@ -191,28 +191,28 @@ using if_compares_dual = std::enable_if_t<(is_dual<A>::value && (is_dual<B>::val
 }  // namespace detail
 
 template <class A, class B, detail::if_compares_dual<A, B> = 0>
-RNNOPT_HD bool operator<(A const& a, B const& b) {
+RNNOPT_HD auto operator<(A const& a, B const& b) {
   return detail::comparable(a) < detail::comparable(b);
 }
 template <class A, class B, detail::if_compares_dual<A, B> = 0>
-RNNOPT_HD bool operator>(A const& a, B const& b) {
+RNNOPT_HD auto operator>(A const& a, B const& b) {
   return detail::comparable(a) > detail::comparable(b);
 }
 template <class A, class B, detail::if_compares_dual<A, B> = 0>
-RNNOPT_HD bool operator<=(A const& a, B const& b) {
+RNNOPT_HD auto operator<=(A const& a, B const& b) {
   return detail::comparable(a) <= detail::comparable(b);
 }
 template <class A, class B, detail::if_compares_dual<A, B> = 0>
-RNNOPT_HD bool operator>=(A const& a, B const& b) {
+RNNOPT_HD auto operator>=(A const& a, B const& b) {
   return detail::comparable(a) >= detail::comparable(b);
 }
 
 template <class A, class B, detail::if_compares_dual<A, B> = 0>
-RNNOPT_HD bool operator==(A const& a, B const& b) {
+RNNOPT_HD auto operator==(A const& a, B const& b) {
   return detail::comparable(a) == detail::comparable(b);
 }
 template <class A, class B, detail::if_compares_dual<A, B> = 0>
-RNNOPT_HD bool operator!=(A const& a, B const& b) {
+RNNOPT_HD auto operator!=(A const& a, B const& b) {
   return !(a == b);
 }
 

@@ -1,11 +1,15 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "rnnopt/autodiff.hpp"
 #include "rnnopt/config.hpp"
 
 /// The functions a cell's step may call, on the numbers it is given. NaN propagates through every one of them.
+///
+/// Whatever depends on a comparison goes through a function that a number type can overload (pick, relu_of, ...), so
+/// that a type whose comparisons have no answer yet (traced.hpp) can stand for the numbers.
 
 namespace rnnopt {
 
@@ -23,14 +27,45 @@ RNNOPT_HD inline double sqrt_of(double x) { return ::sqrt(x); }
 RNNOPT_HD inline float tanh_of(float x) { return ::tanhf(x); }
 RNNOPT_HD inline double tanh_of(double x) { return ::tanh(x); }
 
+/// 1 / x, on the device within 2 units in the last place: the exact quotient is a call there.
+template <class T>
+RNNOPT_HD T reciprocal_of(T x) {
+#if defined(__CUDA_ARCH__)
+  if constexpr (std::is_same_v<T, float>) return ::__fdividef(1.0f, x);
+#endif
+  return T(1) / x;
+}
 template <class T>
 RNNOPT_HD T sigmoid_of(T x) {
-  return T(1) / (T(1) + exp_of(-x));
+  return reciprocal_of(T(1) + exp_of(-x));
 }
 template <class T>
 RNNOPT_HD T softplus_of(T x) {
   // log(1 + e^x) without overflow: max(x, 0) + log1p(e^-|x|).
   return (x < T(0) ? T(0) : x) + log1p_of(exp_of(x < T(0) ? x : -x));
+}
+template <class T>
+RNNOPT_HD T relu_of(T x) {
+  return x <= T(0) ? T(0) : x;  // so that NaN comes through
+}
+template <class T>
+RNNOPT_HD T abs_of(T x) {
+  return x < T(0) ? -x : x;
+}
+template <class T>
+RNNOPT_HD T pick(bool condition, T const& a, T const& b) {
+  return condition ? a : b;
+}
+/// Whether max and min take their first argument, which they do if it is NaN.
+template <class T>
+RNNOPT_HD bool first_is_max(T const& a, T const& b) {
+  bool const a_is_nan = !(a >= a);
+  return a_is_nan || a >= b;
+}
+template <class T>
+RNNOPT_HD bool first_is_min(T const& a, T const& b) {
+  bool const a_is_nan = !(a >= a);
+  return a_is_nan || a <= b;
 }
 
 // Nested duals: the same functions on the inner dual.
@@ -65,6 +100,14 @@ RNNOPT_HD dual<T, M> sigmoid_of(dual<T, M> const& x) {
 template <class T, unsigned M>
 RNNOPT_HD dual<T, M> softplus_of(dual<T, M> const& x) {
   return chain<T>(softplus_of(x.value), sigmoid_of(x.value), x);
+}
+template <class T, unsigned M>
+RNNOPT_HD dual<T, M> relu_of(dual<T, M> const& x) {
+  return chain<T>(relu_of(x.value), pick(x.value <= T(0), T(0), T(1)), x);
+}
+template <class T, unsigned M>
+RNNOPT_HD dual<T, M> abs_of(dual<T, M> const& x) {
+  return chain<T>(abs_of(x.value), pick(x.value < T(0), T(-1), T(1)), x);
 }
 
 template <class T, class A>
@@ -126,20 +169,35 @@ RNNOPT_HD auto softplus(dual<T, M> const& x) {
 
 namespace detail {
 /// Partial derivatives are picked, not scaled by 0 or 1: what the other branch holds, NaN included, cannot leak.
-template <int Index, class T, unsigned A, unsigned B>
-RNNOPT_HD void select_bits(dual<T, (A | B)>& result, bool condition, dual<T, A> const& a, dual<T, B> const& b) {
+template <int Index, class Condition, class T, unsigned A, unsigned B>
+RNNOPT_HD void select_bits(dual<T, (A | B)>& result, Condition const& condition, dual<T, A> const& a,
+                           dual<T, B> const& b) {
   if constexpr (((A | B) >> Index) != 0) {
     if constexpr ((((A | B) >> Index) & 1U) != 0)
-      result.values[bit_rank(A | B, Index)] = condition ? a.template partial<Index>() : b.template partial<Index>();
+      result.values[bit_rank(A | B, Index)] = pick(condition, a.template partial<Index>(), b.template partial<Index>());
     if constexpr (Index < 31) select_bits<Index + 1>(result, condition, a, b);
   }
 }
-template <class T, unsigned A, unsigned B>
-RNNOPT_HD dual<T, (A | B)> select_dual(bool condition, dual<T, A> const& a, dual<T, B> const& b) {
-  dual<T, (A | B)> result(condition ? a.value : b.value);
+template <class Condition, class T, unsigned A, unsigned B>
+RNNOPT_HD dual<T, (A | B)> select_dual(Condition const& condition, dual<T, A> const& a, dual<T, B> const& b) {
+  dual<T, (A | B)> result(pick(condition, a.value, b.value));
   select_bits<0>(result, condition, a, b);
   return result;
 }
+template <class T, unsigned A, unsigned B>
+RNNOPT_HD auto max_of(dual<T, A> const& a, dual<T, B> const& b) {
+  return select_dual(first_is_max(a.value, b.value), a, b);
+}
+template <class T, unsigned A, unsigned B>
+RNNOPT_HD auto min_of(dual<T, A> const& a, dual<T, B> const& b) {
+  return select_dual(first_is_min(a.value, b.value), a, b);
+}
+
+/// Whether a type other than bool is the result of a comparison.
+template <class T>
+struct is_condition : std::false_type {};
+template <class T>
+using if_condition = std::enable_if_t<is_condition<T>::value, int>;
 }  // namespace detail
 
 /// @brief `condition ? a : b`, where the branches may depend on different inputs or be constants.
@@ -147,45 +205,41 @@ template <class A, class B, class T = typename detail::dual_value<A, B>::type>
 RNNOPT_HD auto select(bool condition, A const& a, B const& b) {
   return detail::select_dual(condition, detail::as_dual<T>(a), detail::as_dual<T>(b));
 }
+/// @brief The same for numbers whose comparisons do not give bool.
+template <class Condition, class A, class B, class T = typename detail::dual_value<A, B>::type,
+          detail::if_condition<Condition> = 0>
+RNNOPT_HD auto select(Condition const& condition, A const& a, B const& b) {
+  return detail::select_dual(condition, detail::as_dual<T>(a), detail::as_dual<T>(b));
+}
 /// @brief max(x, 0); the derivative at 0 is 0.
 template <class T, unsigned M>
 RNNOPT_HD auto relu(dual<T, M> const& x) {
-  // Written so that NaN comes through.
-  return detail::chain<T>(x.value <= T(0) ? T(0) : x.value, x.value <= T(0) ? T(0) : T(1), x);
+  return detail::relu_of(x);
 }
 /// @brief |x|; the derivative at 0 is 1.
 template <class T, unsigned M>
 RNNOPT_HD auto abs(dual<T, M> const& x) {
-  return detail::chain<T>(x.value < T(0) ? -x.value : x.value, x.value < T(0) ? T(-1) : T(1), x);
+  return detail::abs_of(x);
 }
 /// @brief The larger of two; at equality the derivative follows `a`. (Parenthesised against function-like macros.)
 template <class A, class B, class T = typename detail::dual_value<A, B>::type>
 RNNOPT_HD auto(max)(A const& a, B const& b) {
-  auto const x = detail::as_dual<T>(a);
-  auto const y = detail::as_dual<T>(b);
-  bool const x_is_nan = !(x >= x);
-  return rnnopt::select(x_is_nan || x >= y, x, y);
+  return detail::max_of(detail::as_dual<T>(a), detail::as_dual<T>(b));
 }
 /// @brief The same for two of one type: more specialised than std::max, which a using-directive could bring in.
 template <class T, unsigned M>
 RNNOPT_HD auto(max)(dual<T, M> const& a, dual<T, M> const& b) {
-  bool const a_is_nan = !(a >= a);
-  return rnnopt::select(a_is_nan || a >= b, a, b);
+  return detail::max_of(a, b);
 }
 /// @brief The smaller of two; at equality the derivative follows `a`.
 template <class A, class B, class T = typename detail::dual_value<A, B>::type>
 RNNOPT_HD auto(min)(A const& a, B const& b) {
-  auto const x = detail::as_dual<T>(a);
-  auto const y = detail::as_dual<T>(b);
-  bool const x_is_nan = !(x >= x);
-  return rnnopt::select(x_is_nan || x <= y, x, y);
+  return detail::min_of(detail::as_dual<T>(a), detail::as_dual<T>(b));
 }
-
 /// @brief The same for two of one type: more specialised than std::min.
 template <class T, unsigned M>
 RNNOPT_HD auto(min)(dual<T, M> const& a, dual<T, M> const& b) {
-  bool const a_is_nan = !(a >= a);
-  return rnnopt::select(a_is_nan || a <= b, a, b);
+  return detail::min_of(a, b);
 }
 
 }  // namespace rnnopt
