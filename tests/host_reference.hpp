@@ -45,7 +45,7 @@ class guarded_memory {
 };
 
 /// One network with its buffers and the arguments of its calls, which a test may change before a call.
-template <class Cell, class Precision, class Schedule = rnnopt::schedules::stepwise>
+template <class Cell, class Precision, class Schedule = rnnopt::schedules::stepwise<>>
 struct host_run {
   using network = rnnopt::host_rnn<Cell, Precision, Schedule>;
   using storage = typename Precision::storage;

@@ -21,6 +21,7 @@
 ///   template <class Cell, class Precision> using network = ...;
 ///   static constexpr char const* name           the executor in the texts, "host_rnn"
 ///   static constexpr bool lengths               whether it takes lengths (host pointers, checked)
+///   static constexpr bool packed                whether its networks take packed weights
 ///   static network make<network>(extents)       constructs one
 ///   static void forward(network&, arguments), forward_training, backward_data, weight_gradient, backward
 ///   static void* allocate(bytes), void release(pointer)      memory the executor can use, aligned to 256 bytes
@@ -162,9 +163,12 @@ class bad_calls {
       backward_.initial_gradient.others[0] = floats(plane, untouched);
       valid_weights_ = layout_.bind<float const>(floats(layout_.size(), 0));
       valid_gradients_ = layout_.bind(floats(layout_.size(), untouched));
+      auto const reserve_bytes = static_cast<std::int64_t>(network_.reserve_bytes());
+      // Room for a reserve that begins there: it overlaps with nothing else.
       for (rnnopt::pass p : {rnnopt::pass::inference, rnnopt::pass::training, rnnopt::pass::backward})
-        workspace_[static_cast<int>(p)] = bytes(workspace_bytes(p), untouched);
-      reserve_ = bytes(static_cast<std::int64_t>(network_.reserve_bytes()), untouched);
+        workspace_[static_cast<int>(p)] = bytes(workspace_bytes(p) + reserve_bytes, untouched);
+      reserve_ = bytes(reserve_bytes, untouched);
+      if constexpr (Adapter::packed) packed_ = bytes(static_cast<std::int64_t>(network_.packed_bytes()), 0);
       valid_forward_ = forward_;
       valid_backward_ = backward_;
     }
@@ -177,6 +181,7 @@ class bad_calls {
     backward_.gradients = gradients_.data();
     forward_.reserve = {reserve_, network_.reserve_bytes()};
     backward_.reserve = forward_.reserve;
+    forward_.packed = backward_.packed = {packed_, network_.packed_bytes()};
     for (buffer const& b : buffers_) Adapter::fill(b.data.get(), b.content, b.bytes);
   }
 
@@ -289,6 +294,24 @@ class bad_calls {
     bad(c, rnnopt::errc::misaligned, name + " is not aligned to 16 bytes", [&] { give(8, false, needed); });
   }
 
+  /// `written` is a buffer of the same call, and what it is called.
+  void packed_cases(call c, rnnopt::const_memory& packed, std::string const& name, void const* written) {
+    using rnnopt::errc;
+    if constexpr (Adapter::packed) {
+      scratch_cases(c, "packed", errc::packed_too_small, network_.packed_bytes(),
+                    [&](std::ptrdiff_t shift, bool null, std::size_t size) {
+                      packed = {null ? nullptr : static_cast<char*>(packed_) + shift, size};
+                    });
+      bad(c, errc::overlapping, "packed and " + name + " overlap (give each its own buffer)",
+          [&] { packed.data = written; });
+    } else {
+      std::string const text =
+          "packed is given, this network reads the weights themselves (leave it null where packed_bytes() is 0)";
+      bad(c, errc::packed_not_read, text, [&] { packed = {reserve_, 16}; });
+      bad(c, errc::packed_not_read, text, [&] { packed.bytes = 1; });
+    }
+  }
+
   void length_cases(call c, std::int32_t const*& lengths) {
     if constexpr (Adapter::lengths) {
       using rnnopt::errc;
@@ -318,6 +341,7 @@ class bad_calls {
                   [&](std::ptrdiff_t shift, bool null, std::size_t size) {
                     a.workspace = {null ? nullptr : static_cast<char*>(a.workspace.data) + shift, size};
                   });
+    packed_cases(c, a.packed, "y", a.y);
     if (c == call::forward_training)
       scratch_cases(c, "reserve", errc::reserve_too_small, network_.reserve_bytes(),
                     [&](std::ptrdiff_t shift, bool null, std::size_t size) {
@@ -364,6 +388,7 @@ class bad_calls {
                   [&](std::ptrdiff_t shift, bool null, std::size_t size) {
                     a.workspace = {null ? nullptr : static_cast<char*>(a.workspace.data) + shift, size};
                   });
+    packed_cases(c, a.packed, "dx", a.dx);
     scratch_cases(c, "reserve", errc::reserve_too_small, network_.reserve_bytes(),
                   [&](std::ptrdiff_t shift, bool null, std::size_t size) {
                     a.reserve = {null ? nullptr : static_cast<char*>(reserve_) + shift, size};
@@ -392,6 +417,7 @@ class bad_calls {
   std::vector<buffer> buffers_;
   void* workspace_[3] = {};
   void* reserve_ = nullptr;
+  void* packed_ = nullptr;
   std::vector<rnnopt::line_weights<float const>> valid_weights_, weights_;
   std::vector<rnnopt::line_weights<float>> valid_gradients_, gradients_;
   std::vector<std::int32_t> lengths_;

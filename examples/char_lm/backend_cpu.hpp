@@ -100,8 +100,8 @@ class cpu_backend {
   };
 
   template <class Cell>
-  class network : public rnnopt::host_rnn<Cell, rnnopt::fp32, rnnopt::schedules::stepwise> {
-    using base = rnnopt::host_rnn<Cell, rnnopt::fp32, rnnopt::schedules::stepwise>;
+  class network : public rnnopt::host_rnn<Cell, rnnopt::fp32, rnnopt::schedules::stepwise<>> {
+    using base = rnnopt::host_rnn<Cell, rnnopt::fp32, rnnopt::schedules::stepwise<>>;
 
    public:
     network(cpu_backend const&, rnnopt::extents const& e) : base(e) {}

@@ -137,8 +137,8 @@ class gpu_backend {
   };
 
   template <class Cell>
-  class network : public rnnopt::rnn<Cell, rnnopt::fp32, rnnopt::schedules::stepwise> {
-    using base = rnnopt::rnn<Cell, rnnopt::fp32, rnnopt::schedules::stepwise>;
+  class network : public rnnopt::rnn<Cell, rnnopt::fp32, rnnopt::schedules::stepwise<>> {
+    using base = rnnopt::rnn<Cell, rnnopt::fp32, rnnopt::schedules::stepwise<>>;
 
    public:
     network(gpu_backend const&, rnnopt::extents const& e) : base(e) {}

@@ -144,7 +144,7 @@ int main() try {
     auto const finish = [] {
       if (cudaDeviceSynchronize() != cudaSuccess) throw std::runtime_error(cudaGetErrorString(cudaGetLastError()));
     };
-    using network = rnnopt::rnn<minimal_gated_unit, rnnopt::fp32, rnnopt::schedules::stepwise>;
+    using network = rnnopt::rnn<minimal_gated_unit, rnnopt::fp32, rnnopt::schedules::stepwise<>>;
     learned = train<network>(allocate, finish, cudaStreamPerThread);
   }
 #endif
@@ -155,7 +155,7 @@ int main() try {
       memory.push_back(std::make_unique<std::max_align_t[]>(bytes / sizeof(std::max_align_t) + 1));
       return static_cast<void*>(memory.back().get());
     };
-    using network = rnnopt::host_rnn<minimal_gated_unit, rnnopt::fp32, rnnopt::schedules::stepwise>;
+    using network = rnnopt::host_rnn<minimal_gated_unit, rnnopt::fp32, rnnopt::schedules::stepwise<>>;
     learned = train<network>(allocate, [] {});
   }
   std::printf(learned ? "learned\n" : "did not learn\n");

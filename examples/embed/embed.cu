@@ -79,7 +79,7 @@ int main() try {
   };
 
   // [embed]
-  using network = rnnopt::rnn<rnnopt::lstm, rnnopt::fp32, rnnopt::schedules::stepwise>;
+  using network = rnnopt::rnn<rnnopt::lstm, rnnopt::fp32, rnnopt::schedules::stepwise<>>;
   network const net(e);  // plans for these extents on the current device
   auto const workspace =
       allocate(std::max(net.workspace_bytes(rnnopt::pass::training), net.workspace_bytes(rnnopt::pass::backward)));
@@ -99,7 +99,7 @@ int main() try {
   check(cudaStreamSynchronize(stream));
 
   // The same on the host: same arguments, host memory, no stream.
-  rnnopt::host_rnn<rnnopt::lstm, rnnopt::fp32, rnnopt::schedules::stepwise> const oracle(e);
+  rnnopt::host_rnn<rnnopt::lstm, rnnopt::fp32, rnnopt::schedules::stepwise<>> const oracle(e);
   std::vector<float> host_y(host_dy.size()), host_dx(host_x.size()), host_gradients(host_weights.size());
   auto const host_w = layout.bind<float const>(host_weights.data());
   auto const host_dw = layout.bind<float>(host_gradients.data());

@@ -54,6 +54,7 @@ struct forward_arguments {
   storage* y = nullptr;                                ///< [steps, batch, directions * hidden]; null: not wanted
   state_pointers<storage, state, Cell::states> final;  ///< states after the last step; null: not wanted
   std::int32_t const* lengths = nullptr;               ///< [batch], steps of each row, 0 allowed; null: all `steps`
+  const_memory packed;                                 ///< what pack() made of the weights; only if packed_bytes() > 0
   memory workspace;                                    ///< at least workspace_bytes of the pass
   memory reserve;                                      ///< training only: at least reserve_bytes
 };
@@ -69,6 +70,7 @@ struct backward_arguments {
 
   storage const* x = nullptr;                            ///< as in forward; needed for the gradient of W only
   line_weights<storage const> const* weights = nullptr;  ///< as in forward
+  const_memory packed;                                   ///< as in forward
   std::int32_t const* lengths = nullptr;                 ///< as in forward
   storage const* dy = nullptr;                           ///< [steps, batch, directions * hidden]; null: zeros
   state_pointers<storage const, state const, Cell::states> final_gradient;  ///< null: zeros

@@ -56,6 +56,14 @@ inline void check_scratch(char const* where, char const* name, const_memory cons
   check_required(where, {name}, given.data, scratch_alignment);
 }
 
+/// Packed weights have to be there exactly where they are read.
+inline void check_packed(char const* where, const_memory const& given, std::size_t needed) {
+  if (needed == 0 && (given.data != nullptr || given.bytes != 0))
+    fail(errc::packed_not_read, where, "packed is given, this network reads the weights themselves",
+         "leave it null where packed_bytes() is 0");
+  check_scratch(where, "packed", given, needed, errc::packed_too_small);
+}
+
 /// A stretch of memory that a run reads or writes.
 struct named_range {
   argument_name name;
@@ -113,9 +121,23 @@ void check_weights(char const* where, line_weights<T> const* weights, extents co
   }
 }
 
+/// Packed weights, which are written here, against the weights.
+template <class T>
+void check_packed_apart(char const* where, line_weights<T> const* weights, extents const& e, cell_shape const& cell,
+                        named_range const& packed) {
+  for (std::int64_t i = 0; i < e.lines(); ++i) {
+    std::int64_t const row = e.hidden * std::int64_t(sizeof(T));
+    check_apart(where,
+                {{"weights", i, ".input"}, weights[i].input, cell.input_gates * e.input_of(i / e.directions) * row},
+                packed);
+    check_apart(where, {{"weights", i, ".recurrent"}, weights[i].recurrent, cell.recurrent_gates * e.hidden * row},
+                packed);
+  }
+}
+
 template <class Cell, class Precision>
 void check_forward(char const* where, forward_arguments<Cell, Precision> const& a, extents const& e,
-                   std::size_t workspace_bytes, std::size_t reserve_bytes) {
+                   std::size_t workspace_bytes, std::size_t reserve_bytes, std::size_t packed_bytes) {
   using storage = typename Precision::storage;
   std::int64_t const size = sizeof(storage), rows = e.steps * e.batch;
   check_weights(where, a.weights, e, shape_of<Cell>());
@@ -124,6 +146,7 @@ void check_forward(char const* where, forward_arguments<Cell, Precision> const& 
   check_states(where, "initial.h", "initial.others", a.initial);
   check_states(where, "final.h", "final.others", a.final);
   check_pointer(where, {"lengths"}, a.lengths, sizeof(std::int32_t));
+  check_packed(where, a.packed, packed_bytes);
   check_scratch(where, "workspace", a.workspace, workspace_bytes, errc::workspace_too_small);
   check_scratch(where, "reserve", a.reserve, reserve_bytes, errc::reserve_too_small);
   std::int64_t const plane = e.lines() * e.batch * e.hidden;
@@ -132,6 +155,7 @@ void check_forward(char const* where, forward_arguments<Cell, Precision> const& 
   named_range const y{{"y"}, a.y, rows * e.directions * e.hidden * size};
   named_range const final_h{{"final.h"}, a.final.h, plane * size};
   check_all_apart(where, {{{"x"}, a.x, rows * e.input * size}, y, final_h, workspace, reserve});
+  check_all_apart(where, {{{"packed"}, a.packed.data, std::int64_t(packed_bytes)}, y, workspace, reserve});
   check_all_apart(where, {{{"initial.h"}, a.initial.h, plane * size}, y, workspace, reserve});
   for (std::size_t s = 0; s != std::size_t(Cell::states) - 1; ++s) {
     std::int64_t const bytes = plane * std::int64_t(sizeof(typename Precision::state));
@@ -195,7 +219,8 @@ void check_gradients_apart(char const* where, line_weights<typename Precision::a
 
 template <class Cell, class Precision>
 void check_backward(char const* where, backward_arguments<Cell, Precision> const& a, extents const& e,
-                    gradient_request wanted, std::size_t workspace_bytes, std::size_t reserve_bytes) {
+                    gradient_request wanted, std::size_t workspace_bytes, std::size_t reserve_bytes,
+                    std::size_t packed_bytes) {
   using storage = typename Precision::storage;
   std::int64_t const size = sizeof(storage), rows = e.steps * e.batch;
   check_weights(where, a.weights, e, shape_of<Cell>());
@@ -204,6 +229,7 @@ void check_backward(char const* where, backward_arguments<Cell, Precision> const
   check_states(where, "final_gradient.h", "final_gradient.others", a.final_gradient);
   check_states(where, "initial_gradient.h", "initial_gradient.others", a.initial_gradient);
   check_pointer(where, {"lengths"}, a.lengths, sizeof(std::int32_t));
+  check_packed(where, a.packed, packed_bytes);
   if (wanted.weights) check_gradients(where, a, e);
   check_scratch(where, "workspace", a.workspace, workspace_bytes, errc::workspace_too_small);
   check_scratch(where, "reserve", a.reserve, reserve_bytes, errc::reserve_too_small);
@@ -214,6 +240,7 @@ void check_backward(char const* where, backward_arguments<Cell, Precision> const
   named_range const dy{{"dy"}, a.dy, rows * e.directions * e.hidden * size};
   named_range const initial_h{{"initial_gradient.h"}, a.initial_gradient.h, plane * size};
   check_all_apart(where, {dy, dx, workspace, reserve});
+  check_all_apart(where, {{{"packed"}, a.packed.data, std::int64_t(packed_bytes)}, dx, workspace, reserve});
   check_apart(where, x, dx);
   check_apart(where, x, workspace);
   check_all_apart(where, {initial_h, dx, workspace, reserve});

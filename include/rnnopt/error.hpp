@@ -17,6 +17,8 @@ enum class errc {
   overlapping,              ///< two buffers overlap of which one is written while the other is needed
   workspace_too_small,      ///< the workspace is shorter than workspace_bytes()
   reserve_too_small,        ///< the reserve is shorter than reserve_bytes()
+  packed_too_small,         ///< the packed weights are shorter than packed_bytes()
+  packed_not_read,          ///< packed weights are given, but this network reads the weights themselves
   length_out_of_range,      ///< a row's length is negative or beyond steps
   unit_parameters_missing,  ///< the cell has unit parameters, the weights have none
   wrong_device,             ///< the current device, or the stream's, is not the one of the plan

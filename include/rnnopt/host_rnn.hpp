@@ -36,7 +36,7 @@ class host_rnn {
   /// @throws logic_error for extents that are out of range or whose sizes do not fit in 64 bits
   explicit host_rnn(extents const& e)
       : e_((detail::check_extents("host_rnn", e, shape, sizes.accumulate), e)),
-        layouts_(e, shape, sizes, Schedule::concurrent_layers(net()), 0, 0, 0) {}
+        layouts_(e, shape, sizes, Schedule::concurrent_layers(net()), {}) {}
 
   /// @brief The extents this network was built for.
   extents const& network_extents() const { return e_; }
@@ -45,6 +45,9 @@ class host_rnn {
   std::size_t workspace_bytes(pass p) const { return layouts_.workspace_bytes(p); }
   /// @brief Bytes that a training forward leaves for backward.
   std::size_t reserve_bytes() const { return layouts_.reserve_bytes(); }
+
+  /// @brief Bytes of packed weights that runs read: none here, `packed` stays null.
+  std::size_t packed_bytes() const { return 0; }
 
   /// @brief Runs the network and keeps nothing.
   /// @param a  shapes in arguments.hpp; the reserve is not looked at
@@ -80,7 +83,7 @@ class host_rnn {
   static constexpr cell_shape shape = detail::shape_of<Cell>();
   static constexpr detail::element_sizes sizes = detail::sizes_of<Precision>();
 
-  network net() const { return {e_.layers, e_.directions, e_.steps}; }
+  network net() const { return {e_.layers, e_.directions, e_.steps, shape.input_gates, shape.recurrent_gates}; }
 
   void check_lengths(char const* where, std::int32_t const* lengths) const {
     for (std::int64_t row = 0; lengths != nullptr && row < e_.batch; ++row)
@@ -92,7 +95,7 @@ class host_rnn {
 
   void run_forward(char const* where, forward_arguments const& a, bool training) const {
     pass const p = training ? pass::training : pass::inference;
-    detail::check_forward(where, a, e_, workspace_bytes(p), training ? reserve_bytes() : 0);
+    detail::check_forward(where, a, e_, workspace_bytes(p), training ? reserve_bytes() : 0, packed_bytes());
     check_lengths(where, a.lengths);
     detail::forward_buffers<Cell, Precision> const buffers(e_, layouts_, a, training);
     detail::host_forward_sink<Cell, Precision> sink(a, buffers);
@@ -102,7 +105,7 @@ class host_rnn {
   }
 
   void run_backward(char const* where, backward_arguments const& a, gradient_request wanted) const {
-    detail::check_backward(where, a, e_, wanted, workspace_bytes(pass::backward), reserve_bytes());
+    detail::check_backward(where, a, e_, wanted, workspace_bytes(pass::backward), reserve_bytes(), packed_bytes());
     check_lengths(where, a.lengths);
     detail::backward_buffers<Cell, Precision> const buffers(e_, layouts_, a);
     detail::host_backward_sink<Cell, Precision> sink(a, buffers);

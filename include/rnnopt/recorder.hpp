@@ -19,11 +19,19 @@ namespace rnnopt {
 /// @brief The operations of the schedule contract.
 enum class operation_kind {
   input_product,
+  gate_input_product,
   recurrent_product,
+  gate_recurrent_product,
   pointwise,
+  elementwise,
+  step,
   pointwise_gradient,
+  elementwise_gradient,
+  step_gradient,
   recurrent_gradient,
+  gate_recurrent_gradient,
   input_gradient,
+  gate_input_gradient,
   weight_gradient,
   signal,
   wait
@@ -37,27 +45,54 @@ struct operation {
   std::int64_t first_step = 0;  ///< the step, where there is only one
   std::int64_t steps = 0;       ///< 0 where the operation has none
   int event = 0;                ///< signal: how many there were before it; wait: which of them it waits for, or -1
+  std::int64_t gate = 0;        ///< row block, of an operation of one gate
 };
+
+namespace detail {
+
+/// How an operation is called and which of its numbers say something.
+struct operation_form {
+  char const* name;
+  enum { no_step, one_step, some_steps } steps;
+  bool one_gate;
+};
+
+inline operation_form const& form_of(operation_kind kind) {
+  static constexpr operation_form forms[] = {{"input_product", operation_form::some_steps, false},
+                                             {"gate_input_product", operation_form::some_steps, true},
+                                             {"recurrent_product", operation_form::one_step, false},
+                                             {"gate_recurrent_product", operation_form::one_step, true},
+                                             {"pointwise", operation_form::one_step, false},
+                                             {"elementwise", operation_form::one_step, false},
+                                             {"step", operation_form::one_step, false},
+                                             {"pointwise_gradient", operation_form::one_step, false},
+                                             {"elementwise_gradient", operation_form::one_step, false},
+                                             {"step_gradient", operation_form::one_step, false},
+                                             {"recurrent_gradient", operation_form::one_step, false},
+                                             {"gate_recurrent_gradient", operation_form::one_step, true},
+                                             {"input_gradient", operation_form::some_steps, false},
+                                             {"gate_input_gradient", operation_form::some_steps, true},
+                                             {"weight_gradient", operation_form::no_step, false},
+                                             {"signal", operation_form::no_step, false},
+                                             {"wait", operation_form::no_step, false}};
+  return forms[static_cast<int>(kind)];
+}
+
+}  // namespace detail
 
 /// @brief "pointwise(layer 1, direction 0, step 3) on lane 2"
 inline std::string to_string(operation const& op) {
-  char const* const names[] = {"input_product",
-                               "recurrent_product",
-                               "pointwise",
-                               "pointwise_gradient",
-                               "recurrent_gradient",
-                               "input_gradient",
-                               "weight_gradient",
-                               "signal",
-                               "wait"};
-  std::string text = names[static_cast<int>(op.kind)];
+  using form = detail::operation_form;
+  form const& f = detail::form_of(op.kind);
+  std::string text = f.name;
   if (op.kind == operation_kind::signal || op.kind == operation_kind::wait) {
     text += "(event " + std::to_string(op.event);
   } else {
     text += "(layer " + std::to_string(op.line.layer) + ", direction " + std::to_string(op.line.direction);
-    if (op.kind == operation_kind::input_product || op.kind == operation_kind::input_gradient)
+    if (f.steps == form::one_step) text += ", step " + std::to_string(op.first_step);
+    if (f.steps == form::some_steps)
       text += ", steps " + std::to_string(op.first_step) + " to " + std::to_string(op.first_step + op.steps - 1);
-    else if (op.kind != operation_kind::weight_gradient) text += ", step " + std::to_string(op.first_step);
+    if (f.one_gate) text += ", gate " + std::to_string(op.gate);
   }
   return text + ") on lane " + std::to_string(op.lane);
 }
@@ -68,34 +103,53 @@ class recorder {
   std::vector<operation> operations;
 
   void input_product(int lane, line l, std::int64_t first_step, std::int64_t steps) {
-    operations.push_back({operation_kind::input_product, lane, l, first_step, steps, 0});
+    add(operation_kind::input_product, lane, l, first_step, steps);
   }
-  void recurrent_product(int lane, line l, std::int64_t step) {
-    operations.push_back({operation_kind::recurrent_product, lane, l, step, 1, 0});
+  void gate_input_product(int lane, line l, std::int64_t first_step, std::int64_t steps, std::int64_t gate) {
+    add(operation_kind::gate_input_product, lane, l, first_step, steps, gate);
   }
-  void pointwise(int lane, line l, std::int64_t step) {
-    operations.push_back({operation_kind::pointwise, lane, l, step, 1, 0});
+  void recurrent_product(int lane, line l, std::int64_t step) { add(operation_kind::recurrent_product, lane, l, step); }
+  void gate_recurrent_product(int lane, line l, std::int64_t step, std::int64_t gate) {
+    add(operation_kind::gate_recurrent_product, lane, l, step, 1, gate);
   }
+  void pointwise(int lane, line l, std::int64_t step) { add(operation_kind::pointwise, lane, l, step); }
+  void elementwise(int lane, line l, std::int64_t step) { add(operation_kind::elementwise, lane, l, step); }
+  void step(int lane, line l, std::int64_t step) { add(operation_kind::step, lane, l, step); }
   void pointwise_gradient(int lane, line l, std::int64_t step) {
-    operations.push_back({operation_kind::pointwise_gradient, lane, l, step, 1, 0});
+    add(operation_kind::pointwise_gradient, lane, l, step);
   }
+  void elementwise_gradient(int lane, line l, std::int64_t step) {
+    add(operation_kind::elementwise_gradient, lane, l, step);
+  }
+  void step_gradient(int lane, line l, std::int64_t step) { add(operation_kind::step_gradient, lane, l, step); }
   void recurrent_gradient(int lane, line l, std::int64_t step) {
-    operations.push_back({operation_kind::recurrent_gradient, lane, l, step, 1, 0});
+    add(operation_kind::recurrent_gradient, lane, l, step);
+  }
+  void gate_recurrent_gradient(int lane, line l, std::int64_t step, std::int64_t gate) {
+    add(operation_kind::gate_recurrent_gradient, lane, l, step, 1, gate);
   }
   void input_gradient(int lane, line l, std::int64_t first_step, std::int64_t steps) {
-    operations.push_back({operation_kind::input_gradient, lane, l, first_step, steps, 0});
+    add(operation_kind::input_gradient, lane, l, first_step, steps);
   }
-  void weight_gradient(int lane, line l) { operations.push_back({operation_kind::weight_gradient, lane, l, 0, 0, 0}); }
+  void gate_input_gradient(int lane, line l, std::int64_t first_step, std::int64_t steps, std::int64_t gate) {
+    add(operation_kind::gate_input_gradient, lane, l, first_step, steps, gate);
+  }
+  void weight_gradient(int lane, line l) { add(operation_kind::weight_gradient, lane, l, 0, 0); }
   void signal(int lane, int event) {
     latest_[event] = signals_;
-    operations.push_back({operation_kind::signal, lane, {}, 0, 0, signals_++});
+    operations.push_back({operation_kind::signal, lane, {}, 0, 0, signals_++, 0});
   }
   void wait(int lane, int event) {
     auto const signal = latest_.find(event);
-    operations.push_back({operation_kind::wait, lane, {}, 0, 0, signal == latest_.end() ? -1 : signal->second});
+    operations.push_back({operation_kind::wait, lane, {}, 0, 0, signal == latest_.end() ? -1 : signal->second, 0});
   }
 
  private:
+  void add(operation_kind kind, int lane, line l, std::int64_t first_step, std::int64_t steps = 1,
+           std::int64_t gate = 0) {
+    operations.push_back({kind, lane, l, first_step, steps, 0, gate});
+  }
+
   int signals_ = 0;
   std::map<int, int> latest_;  // of each event, its last signal: that is what a wait is for
 };
@@ -123,15 +177,46 @@ void emit(operation const& op, Sink& sink) {
   if (op.kind == kind::signal) return sink.signal(op.lane, op.event);
   if (op.kind == kind::wait) return sink.wait(op.lane, op.event);
   if constexpr (detail::takes_forward<Sink>::value) {
-    if (op.kind == kind::input_product) return sink.input_product(op.lane, op.line, op.first_step, op.steps);
-    if (op.kind == kind::recurrent_product) return sink.recurrent_product(op.lane, op.line, op.first_step);
-    if (op.kind == kind::pointwise) return sink.pointwise(op.lane, op.line, op.first_step);
+    switch (op.kind) {
+      case kind::input_product:
+        return sink.input_product(op.lane, op.line, op.first_step, op.steps);
+      case kind::gate_input_product:
+        return sink.gate_input_product(op.lane, op.line, op.first_step, op.steps, op.gate);
+      case kind::recurrent_product:
+        return sink.recurrent_product(op.lane, op.line, op.first_step);
+      case kind::gate_recurrent_product:
+        return sink.gate_recurrent_product(op.lane, op.line, op.first_step, op.gate);
+      case kind::pointwise:
+        return sink.pointwise(op.lane, op.line, op.first_step);
+      case kind::elementwise:
+        return sink.elementwise(op.lane, op.line, op.first_step);
+      case kind::step:
+        return sink.step(op.lane, op.line, op.first_step);
+      default:
+        break;
+    }
   }
   if constexpr (detail::takes_backward<Sink>::value) {
-    if (op.kind == kind::pointwise_gradient) return sink.pointwise_gradient(op.lane, op.line, op.first_step);
-    if (op.kind == kind::recurrent_gradient) return sink.recurrent_gradient(op.lane, op.line, op.first_step);
-    if (op.kind == kind::input_gradient) return sink.input_gradient(op.lane, op.line, op.first_step, op.steps);
-    if (op.kind == kind::weight_gradient) return sink.weight_gradient(op.lane, op.line);
+    switch (op.kind) {
+      case kind::pointwise_gradient:
+        return sink.pointwise_gradient(op.lane, op.line, op.first_step);
+      case kind::elementwise_gradient:
+        return sink.elementwise_gradient(op.lane, op.line, op.first_step);
+      case kind::step_gradient:
+        return sink.step_gradient(op.lane, op.line, op.first_step);
+      case kind::recurrent_gradient:
+        return sink.recurrent_gradient(op.lane, op.line, op.first_step);
+      case kind::gate_recurrent_gradient:
+        return sink.gate_recurrent_gradient(op.lane, op.line, op.first_step, op.gate);
+      case kind::input_gradient:
+        return sink.input_gradient(op.lane, op.line, op.first_step, op.steps);
+      case kind::gate_input_gradient:
+        return sink.gate_input_gradient(op.lane, op.line, op.first_step, op.steps, op.gate);
+      case kind::weight_gradient:
+        return sink.weight_gradient(op.lane, op.line);
+      default:
+        break;
+    }
   }
   detail::fail(errc::schedule_inconsistent, "emit", to_string(op) + " is not part of this pass");
 }

@@ -11,6 +11,8 @@ struct network {
   std::int64_t layers = 1;
   std::int64_t directions = 1;
   std::int64_t steps = 1;
+  std::int64_t input_gates = 1;      ///< row blocks of W, 0 where no gate is fed by the input
+  std::int64_t recurrent_gates = 1;  ///< row blocks of R, 0 where no gate is fed by h
 };
 
 /// @brief One layer in one direction: what carries a hidden state through time.
@@ -31,9 +33,20 @@ struct gradient_request {
 //       their input products
 //   template <class Sink> static void forward(network const&, Sink&)
 //   template <class Sink> static void backward(network const&, gradient_request, Sink&)
-// The last two emit operations into the sink, each on a numbered lane (lane 0 is the caller's stream). Operations of
-// one lane run in the order emitted; across lanes only signal and wait order them. Steps count in the order in which
-// they are processed (a reversed line's step 0 is the last time step); backward walks them from the last to the first.
+// and may have
+//   static constexpr bool transposed_weights = true
+//       products read transposed copies of W and R, which the caller packs
+//   static constexpr bool fused_steps = true
+//   static constexpr bool elementwise = true
+//       it emits step and step_gradient, or elementwise and elementwise_gradient: the GPU executor compiles no kernels
+//       of a kind that is not announced
+//   static int priority(network const&, int lane)
+//       lanes with a larger number go first where the GPU has to choose, otherwise all have 0; lane 0 has the priority
+//       of the caller's stream
+// forward and backward emit operations into the sink, each on a numbered lane (lane 0 is the caller's stream).
+// Operations of one lane run in the order emitted; across lanes only signal and wait order them. Steps count in the
+// order in which they are processed (a reversed line's step 0 is the last time step); backward walks them from the last
+// to the first.
 //
 //   input_product(lane, line, first_step, steps)       W x for these steps; reads the output of the layer below
 //   recurrent_product(lane, line, step)                R h of the step before
@@ -45,18 +58,40 @@ struct gradient_request {
 //   signal(lane, event)                                the event happens once the lane has come here
 //   wait(lane, event)                                  the lane goes on once the event has happened
 // Lanes and events are small non-negative numbers. An event may be signalled again: a wait is for the last signal that
-// was emitted before it.
+// was emitted before it. These stand for some of the above:
+//
+//   gate_input_product(lane, line, first_step, steps, gate)     input_product for one row block of W, of input_gates
+//   gate_recurrent_product(lane, line, step, gate)              recurrent_product for one row block of R, of
+//                                                               recurrent_gates
+//   gate_recurrent_gradient(lane, line, step, gate)             that block's share of recurrent_gradient; block 0
+//                                                               overwrites, the others are added, in their order
+//   gate_input_gradient(lane, line, first_step, steps, gate)    likewise of input_gradient
+//   elementwise(lane, line, step)                               pointwise, one kernel for each operation of the cell
+//   elementwise_gradient(lane, line, step)                      pointwise_gradient, likewise
+//   step(lane, line, step)                                      recurrent_product and pointwise in one kernel
+//   step_gradient(lane, line, step)                             recurrent_gradient of the following step (none at the
+//                                                               last one) and pointwise_gradient in one kernel; dh of
+//                                                               the initial state is left to recurrent_gradient of 0
+// A cell whose W (or R) has no row blocks takes the operations of all gates: they do nothing, or give zeros.
 
 namespace detail {
 
 /// A sink that ignores everything: the argument with which a schedule is checked.
 struct null_sink {
   void input_product(int, line, std::int64_t, std::int64_t) {}
+  void gate_input_product(int, line, std::int64_t, std::int64_t, std::int64_t) {}
   void recurrent_product(int, line, std::int64_t) {}
+  void gate_recurrent_product(int, line, std::int64_t, std::int64_t) {}
   void pointwise(int, line, std::int64_t) {}
+  void elementwise(int, line, std::int64_t) {}
+  void step(int, line, std::int64_t) {}
   void pointwise_gradient(int, line, std::int64_t) {}
+  void elementwise_gradient(int, line, std::int64_t) {}
+  void step_gradient(int, line, std::int64_t) {}
   void recurrent_gradient(int, line, std::int64_t) {}
+  void gate_recurrent_gradient(int, line, std::int64_t, std::int64_t) {}
   void input_gradient(int, line, std::int64_t, std::int64_t) {}
+  void gate_input_gradient(int, line, std::int64_t, std::int64_t, std::int64_t) {}
   void weight_gradient(int, line) {}
   void signal(int, int) {}
   void wait(int, int) {}
@@ -82,6 +117,79 @@ struct has_backward_pass<
     Schedule, std::void_t<decltype(Schedule::backward(std::declval<network const&>(), std::declval<gradient_request>(),
                                                       std::declval<null_sink&>()))>> : std::true_type {};
 
+template <class Schedule, class = void>
+struct names_transposed_weights : std::false_type {};
+template <class Schedule>
+struct names_transposed_weights<Schedule, std::void_t<decltype(Schedule::transposed_weights)>> : std::true_type {};
+template <class Schedule, class = void>
+struct names_fused_steps : std::false_type {};
+template <class Schedule>
+struct names_fused_steps<Schedule, std::void_t<decltype(Schedule::fused_steps)>> : std::true_type {};
+template <class Schedule, class = void>
+struct names_elementwise : std::false_type {};
+template <class Schedule>
+struct names_elementwise<Schedule, std::void_t<decltype(Schedule::elementwise)>> : std::true_type {};
+template <class Schedule, class = void>
+struct names_priority : std::false_type {};
+template <class Schedule>
+struct names_priority<Schedule, std::void_t<decltype(&Schedule::priority)>> : std::true_type {};
+template <class Schedule, class = void>
+struct has_priority : std::false_type {};
+template <class Schedule>
+struct has_priority<
+    Schedule,
+    std::enable_if_t<std::is_convertible_v<decltype(Schedule::priority(std::declval<network const&>(), 0)), int>>>
+    : std::true_type {};
+
+/// Whether the products read transposed copies of W and R.
+template <class Schedule>
+constexpr bool transposed_weights_of() {
+  if constexpr (names_transposed_weights<Schedule>::value) return Schedule::transposed_weights;
+  else return false;
+}
+/// Whether it may emit step and step_gradient.
+template <class Schedule>
+constexpr bool fused_steps_of() {
+  if constexpr (names_fused_steps<Schedule>::value) return Schedule::fused_steps;
+  else return false;
+}
+/// Whether it may emit elementwise and elementwise_gradient.
+template <class Schedule>
+constexpr bool elementwise_of() {
+  if constexpr (names_elementwise<Schedule>::value) return Schedule::elementwise;
+  else return false;
+}
+/// A lane's priority; larger goes first.
+template <class Schedule>
+int priority_of(network const& n, int lane) {
+  if constexpr (has_priority<Schedule>::value) return Schedule::priority(n, lane);
+  else return static_cast<void>(n), static_cast<void>(lane), 0;
+}
+
+/// Whether every requirement on a schedule holds.
+template <class Schedule>
+struct schedule_check {
+  static constexpr bool transposed_weights() {
+    if constexpr (names_transposed_weights<Schedule>::value)
+      return std::is_same_v<decltype(Schedule::transposed_weights), bool const>;
+    else return true;
+  }
+  static constexpr bool fused_steps() {
+    if constexpr (names_fused_steps<Schedule>::value)
+      return std::is_same_v<decltype(Schedule::fused_steps), bool const>;
+    else return true;
+  }
+  static constexpr bool elementwise() {
+    if constexpr (names_elementwise<Schedule>::value)
+      return std::is_same_v<decltype(Schedule::elementwise), bool const>;
+    else return true;
+  }
+  static constexpr bool priority = has_priority<Schedule>::value || !names_priority<Schedule>::value;
+  static constexpr bool value = std::is_empty_v<Schedule> && has_concurrent_layers<Schedule>::value &&
+                                has_forward<Schedule>::value && has_backward_pass<Schedule>::value &&
+                                transposed_weights() && fused_steps() && elementwise() && priority;
+};
+
 /// One named message per requirement.
 template <class Schedule>
 struct require_schedule {
@@ -96,8 +204,19 @@ struct require_schedule {
   static_assert(has_backward_pass<Schedule>::value,
                 "rnnopt: the schedule's backward cannot be called; write template <class Sink> static void "
                 "backward(rnnopt::network const&, rnnopt::gradient_request, Sink&)");
-  static constexpr bool value = std::is_empty_v<Schedule> && has_concurrent_layers<Schedule>::value &&
-                                has_forward<Schedule>::value && has_backward_pass<Schedule>::value;
+  static_assert(schedule_check<Schedule>::transposed_weights(),
+                "rnnopt: the schedule's transposed_weights is no constant bool; write static constexpr bool "
+                "transposed_weights = true, or leave it out");
+  static_assert(schedule_check<Schedule>::fused_steps(),
+                "rnnopt: the schedule's fused_steps is no constant bool; write static constexpr bool fused_steps = "
+                "true, or leave it out");
+  static_assert(schedule_check<Schedule>::elementwise(),
+                "rnnopt: the schedule's elementwise is no constant bool; write static constexpr bool elementwise = "
+                "true, or leave it out");
+  static_assert(schedule_check<Schedule>::priority,
+                "rnnopt: the schedule's priority cannot be called; write static int priority(rnnopt::network const&, "
+                "int lane), or leave it out");
+  static constexpr bool value = schedule_check<Schedule>::value;
 };
 
 }  // namespace detail

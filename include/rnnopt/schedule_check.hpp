@@ -1,15 +1,16 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <set>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "rnnopt/recorder.hpp"
+#include "rnnopt/schedule_values.hpp"
 
 /// Proves from the list of operations that a schedule is correct, however fast the lanes run against each other.
 
@@ -17,7 +18,7 @@ namespace rnnopt {
 
 namespace detail {
 
-/// Happens-before over lanes, signals and waits, by vector clocks; and which operation does what.
+/// Happens-before over lanes, signals and waits, by vector clocks; and which operation leaves which value.
 class schedule_checker {
  public:
   schedule_checker(network const& n, std::int64_t concurrent_layers, std::vector<operation> const& operations)
@@ -26,76 +27,37 @@ class schedule_checker {
   }
 
   std::vector<std::string> forward() {
-    expect({operation_kind::input_product, operation_kind::recurrent_product, operation_kind::pointwise});
-    for_each_step([&](line const& l, std::int64_t step) {
-      auto const input = find(operation_kind::input_product, l, step);
-      auto const product = find(operation_kind::recurrent_product, l, step);
-      auto const cell = find(operation_kind::pointwise, l, step);
-      ordered(input, cell, "reads its product");
-      ordered(product, cell, "reads its product");
-      if (step > 0) {
-        auto const before = find(operation_kind::pointwise, l, step - 1);
-        ordered(before, product, "reads its h");
-        ordered(before, cell, "reads its states");
-      }
-      if (l.layer > 0)
-        for (std::int64_t d = 0; d < n_.directions; ++d) {
-          line const below{l.layer - 1, d};
-          ordered(find(operation_kind::pointwise, below, step_at(below, time_at(l, step))), input, "reads its output");
-        }
-      // Layers that far apart have one buffer of input products, indexed by direction and time.
-      if (l.layer >= concurrent_) {
-        line const earlier{l.layer - concurrent_, l.direction};
-        ordered(find(operation_kind::pointwise, earlier, step), input, "overwrites the product it reads");
-      }
-    });
-    return violations_;
+    return prove({value_kind::input_products, value_kind::recurrent_products, value_kind::states});
   }
-
   std::vector<std::string> backward(gradient_request wanted) {
-    std::set<operation_kind> kinds;
+    std::set<value_kind> values;
     if (wanted.data)
-      kinds = {operation_kind::pointwise_gradient, operation_kind::recurrent_gradient, operation_kind::input_gradient};
-    if (wanted.weights) kinds.insert(operation_kind::weight_gradient);
-    expect(kinds);
-    for_each_step([&](line const& l, std::int64_t step) {
-      if (!wanted.data) return;
-      auto const cell = find(operation_kind::pointwise_gradient, l, step);
-      auto const recurrent = find(operation_kind::recurrent_gradient, l, step);
-      auto const input = find(operation_kind::input_gradient, l, step);
-      ordered(cell, recurrent, "reads its gate gradients");
-      ordered(cell, input, "reads its gate gradients");
-      if (wanted.weights) ordered(cell, find(operation_kind::weight_gradient, l, 0), "reads its gate gradients");
-      if (step > 0) {
-        auto const next = find(operation_kind::pointwise_gradient, l, step - 1);
-        ordered(recurrent, next, "reads its dh");
-        ordered(cell, next, "reads its state gradients");
-      }
-      if (l.layer + 1 < n_.layers)
-        for (std::int64_t d = 0; d < n_.directions; ++d) {
-          line const above{l.layer + 1, d};
-          ordered(find(operation_kind::input_gradient, above, step_at(above, time_at(l, step))), cell, "reads its dy");
-        }
-      if (l.direction > 0) {
-        line const first{l.layer, 0};
-        ordered(find(operation_kind::input_gradient, first, step_at(first, time_at(l, step))), input,
-                "adds to its result");
-      }
-    });
-    return violations_;
+      values = {value_kind::gate_gradients, value_kind::gradients_through_r, value_kind::gradients_through_w};
+    if (wanted.weights) values.insert(value_kind::weight_gradients);
+    return prove(values);
   }
 
  private:
-  static constexpr std::size_t missing = static_cast<std::size_t>(-1);
+  /// Layer, direction, step, block.
+  using value_id = std::array<std::int64_t, 4>;
 
-  std::int64_t time_at(line const& l, std::int64_t step) const { return l.direction == 0 ? step : n_.steps - 1 - step; }
-  std::int64_t step_at(line const& l, std::int64_t time) const { return time_at(l, time); }
-
-  template <class Function>
-  void for_each_step(Function const& function) const {
-    for (std::int64_t layer = 0; layer < n_.layers; ++layer)
-      for (std::int64_t direction = 0; direction < n_.directions; ++direction)
-        for (std::int64_t step = 0; step < n_.steps; ++step) function(line{layer, direction}, step);
+  /// Every one of these values is left exactly once, and used only after that.
+  std::vector<std::string> prove(std::set<value_kind> const& values) {
+    std::vector<std::size_t> valid;
+    for (std::size_t i = 0; i < operations_.size(); ++i)
+      if (is_work(operations_[i]) && may_run(operations_[i], values)) valid.push_back(i);
+    for (std::size_t const i : valid)
+      for_each_value(value_writes, operations_[i], [&](value_access const& access, value_id const& id) {
+        if (!writers_[access.value].emplace(id, i).second)
+          violation(to_string(operations_[i]) + " repeats " + name_of(access.value, id));
+      });
+    for (value_kind const kind : values) expect_all(kind);
+    for (std::size_t const i : valid)
+      for_each_value(value_reads, operations_[i], [&](value_access const& access, value_id const& id) {
+        auto const writer = writers_[access.value].find(id);
+        if (writer != writers_[access.value].end()) ordered(writer->second, i, access.why);
+      });
+    return violations_;
   }
 
   void violation(std::string const& text) {
@@ -132,46 +94,115 @@ class schedule_checker {
   }
 
   void ordered(std::size_t before, std::size_t after, char const* why) {
-    if (before == missing || after == missing || happens_before(before, after)) return;
+    if (happens_before(before, after)) return;
     violation(to_string(operations_[after]) + " " + why + " but is not ordered after " +
               to_string(operations_[before]));
   }
 
-  std::size_t& slot(operation_kind kind, line const& l, std::int64_t step) {
-    auto& steps = done_[{kind, l.layer * n_.directions + l.direction}];
-    if (steps.empty()) steps.assign(static_cast<std::size_t>((std::max)(n_.steps, std::int64_t(1))), missing);
-    return steps[static_cast<std::size_t>(step)];
+  static bool is_work(operation const& op) {
+    return op.kind != operation_kind::signal && op.kind != operation_kind::wait;
   }
-  std::size_t find(operation_kind kind, line const& l, std::int64_t step) { return slot(kind, l, step); }
+  static bool is_of_w(value_kind kind) {
+    return kind == value_kind::input_products || kind == value_kind::gradients_through_w;
+  }
+  static bool is_of_r(value_kind kind) {
+    return kind == value_kind::recurrent_products || kind == value_kind::gradients_through_r;
+  }
+  /// What a product gives is there even where it has no gates, and then nothing or zero.
+  std::int64_t blocks_of(value_kind kind) const {
+    std::int64_t const gates = is_of_w(kind) ? n_.input_gates : is_of_r(kind) ? n_.recurrent_gates : 1;
+    return (std::max)(gates, std::int64_t(1));
+  }
+  std::int64_t steps_of(value_kind kind) const { return kind == value_kind::weight_gradients ? 1 : n_.steps; }
 
-  /// Every step of every line once for each of these kinds, and nothing of the other kinds.
-  void expect(std::set<operation_kind> const& kinds) {
-    for (std::size_t i = 0; i < operations_.size(); ++i) {
-      operation const& op = operations_[i];
-      if (op.kind == operation_kind::signal || op.kind == operation_kind::wait) continue;
-      bool const all = op.kind == operation_kind::weight_gradient;
-      std::int64_t const limit = all ? 1 : n_.steps, steps = all ? 1 : op.steps;
-      if (kinds.count(op.kind) == 0) violation(to_string(op) + " is not part of this pass");
-      else if (op.line.layer < 0 || op.line.layer >= n_.layers || op.line.direction < 0 ||
-               op.line.direction >= n_.directions || op.first_step < 0 || steps < 0 || steps > limit ||
-               op.first_step > limit - steps)
-        violation(to_string(op) + " is outside the network");
-      else if (steps == 0 && n_.steps > 0) violation(to_string(op) + " does nothing");
-      else
-        for (std::int64_t step = op.first_step; step < op.first_step + steps; ++step) {
-          std::size_t& doer = slot(op.kind, op.line, step);
-          if (doer != missing) violation(to_string(op) + " repeats step " + std::to_string(step));
-          else doer = i;
-        }
+  std::string name_of(value_kind kind, value_id const& id) const {
+    char const* const names[] = {"the input product",   "the recurrent product",  "the states",
+                                 "the gate gradients",  "the gradient through R", "the gradient through W",
+                                 "the weight gradients"};
+    std::string text =
+        names[static_cast<int>(kind)] + (" of layer " + std::to_string(id[0])) + ", direction " + std::to_string(id[1]);
+    if (kind != value_kind::weight_gradients) text += ", step " + std::to_string(id[2]);
+    if (blocks_of(kind) > 1) text += ", gate " + std::to_string(id[3]);
+    return text;
+  }
+
+  /// Whether the operation belongs to the pass that leaves these values, and lies within the network.
+  bool may_run(operation const& op, std::set<value_kind> const& values) {
+    operation_form const& form = form_of(op.kind);
+    value_kind const* main = nullptr;
+    for (value_access const& access : value_writes)
+      if (access.operation == whole_of(op.kind)) main = &access.value;
+    bool const whole_line = form.steps == operation_form::no_step;
+    std::int64_t const gates = is_of_w(*main) ? n_.input_gates : n_.recurrent_gates;
+    if (values.count(*main) == 0) violation(to_string(op) + " is not part of this pass");
+    else if (op.line.layer < 0 || op.line.layer >= n_.layers || op.line.direction < 0 ||
+             op.line.direction >= n_.directions || (form.one_gate && (op.gate < 0 || op.gate >= gates)) ||
+             (!whole_line &&
+              (op.first_step < 0 || op.steps < 0 || op.steps > n_.steps || op.first_step > n_.steps - op.steps)))
+      violation(to_string(op) + " is outside the network");
+    else if (!whole_line && op.steps == 0 && n_.steps > 0) violation(to_string(op) + " does nothing");
+    else return true;
+    return false;
+  }
+
+  void expect_all(value_kind kind) {
+    for (std::int64_t layer = 0; layer < n_.layers; ++layer)
+      for (std::int64_t direction = 0; direction < n_.directions; ++direction)
+        for (std::int64_t step = 0; step < steps_of(kind); ++step)
+          for (std::int64_t block = 0; block < blocks_of(kind); ++block) {
+            value_id const id{layer, direction, step, block};
+            if (writers_[kind].count(id) == 0) violation("nothing leaves " + name_of(kind, id));
+          }
+  }
+
+  /// function(access, id) for every value that an operation touches by one of the two tables.
+  template <std::size_t Count, class Function>
+  void for_each_value(value_access const (&table)[Count], operation const& op, Function const& function) const {
+    operation_form const& form = form_of(op.kind);
+    bool const writes = &table[0] == &value_writes[0];
+    for (value_access const& access : table) {
+      if (access.operation != whole_of(op.kind)) continue;
+      std::int64_t first_block = 0, end_block = blocks_of(access.value);
+      if (access.place == value_place::gate_before) first_block = op.gate - 1, end_block = op.gate;
+      else if (writes && form.one_gate) first_block = op.gate, end_block = op.gate + 1;
+      if (first_block < 0) continue;
+      bool const whole_line = form.steps == operation_form::no_step;
+      std::int64_t const first_step = whole_line ? 0 : op.first_step;
+      std::int64_t const end_step = whole_line ? steps_of(access.value) : op.first_step + op.steps;
+      for (std::int64_t step = first_step; step < end_step; ++step)
+        for_each_place(access.place, op.line, step, [&](line const& l, std::int64_t at) {
+          for (std::int64_t block = first_block; block < end_block; ++block)
+            function(access, value_id{l.layer, l.direction, at, block});
+        });
     }
-    for (operation_kind const kind : kinds)
-      for (std::int64_t layer = 0; layer < n_.layers; ++layer)
-        for (std::int64_t direction = 0; direction < n_.directions; ++direction) {
-          bool const all = kind == operation_kind::weight_gradient;
-          for (std::int64_t step = 0; step < (all ? 1 : n_.steps); ++step)
-            if (slot(kind, {layer, direction}, step) == missing)
-              violation(to_string({kind, 0, {layer, direction}, step, 1, 0}) + " is missing, on this lane or another");
-        }
+  }
+
+  /// function(line, step) for each place that exists.
+  template <class Function>
+  void for_each_place(value_place place, line const& l, std::int64_t step, Function const& function) const {
+    auto const same_time = [&](line const& other) {
+      function(other, other.direction == l.direction ? step : n_.steps - 1 - step);
+    };
+    auto const both_directions = [&](std::int64_t layer) {
+      for (std::int64_t direction = 0; direction < n_.directions; ++direction) same_time({layer, direction});
+    };
+    switch (place) {
+      case value_place::here:
+      case value_place::gate_before:
+        return function(l, step);
+      case value_place::step_before:
+        return step > 0 ? function(l, step - 1) : void();
+      case value_place::step_after:
+        return step + 1 < n_.steps ? function(l, step + 1) : void();
+      case value_place::layer_below:
+        return l.layer > 0 ? both_directions(l.layer - 1) : void();
+      case value_place::layer_above:
+        return l.layer + 1 < n_.layers ? both_directions(l.layer + 1) : void();
+      case value_place::direction_before:
+        return l.direction > 0 ? same_time({l.layer, l.direction - 1}) : void();
+      case value_place::buffer_before:
+        return l.layer >= concurrent_ ? function({l.layer - concurrent_, l.direction}, step) : void();
+    }
   }
 
   network n_;
@@ -179,7 +210,7 @@ class schedule_checker {
   std::vector<operation> const& operations_;
   std::vector<std::size_t> lane_of_;
   std::vector<std::vector<std::size_t>> clocks_;
-  std::map<std::pair<operation_kind, std::int64_t>, std::vector<std::size_t>> done_;
+  std::map<value_kind, std::map<value_id, std::size_t>> writers_;
   std::vector<std::string> violations_;
   std::set<std::string> said_;
 };

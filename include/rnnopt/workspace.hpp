@@ -65,10 +65,18 @@ class arena {
   std::int64_t bytes_ = 0;
 };
 
+/// What an executor needs for itself, on each of its lanes; the host's needs nothing.
+struct executor_scratch {
+  std::int64_t lanes = 0;
+  std::int64_t product_bytes = 0;
+  std::int64_t column_sum_rows = 0;    ///< of [gates, hidden]
+  std::int64_t elementwise_slots = 0;  ///< of [batch, hidden]
+};
+
 /// Scratch of the products of each lane, with room to align its start.
-inline std::int64_t take_product_scratch(arena& space, std::int64_t lanes, std::int64_t product_bytes) {
-  std::int64_t const start = space.take(lanes, product_bytes);
-  if (product_bytes > 0) space.take(product_scratch_alignment);
+inline std::int64_t take_product_scratch(arena& space, executor_scratch const& scratch) {
+  std::int64_t const start = space.take(scratch.lanes, scratch.product_bytes);
+  if (scratch.product_bytes > 0) space.take(product_scratch_alignment);
   return start;
 }
 
@@ -98,11 +106,12 @@ struct forward_layout {
   std::int64_t recurrent_products;  ///< accumulate [lines, batch, recurrent_gates, hidden]
   std::int64_t h = 0;               ///< inference: storage [lines, steps + 1, batch, hidden], slots as in the reserve
   state_offsets others{};           ///< inference: state type [lines, batch, hidden], updated in place
+  std::int64_t elementwise_slots;   ///< accumulate [lanes, elementwise_slots, batch, hidden]
   std::int64_t product_scratch;     ///< [lanes, product_bytes] from the next multiple of product_scratch_alignment
   std::int64_t bytes;
 
   forward_layout(extents const& e, cell_shape const& cell, element_sizes const& size, bool inference,
-                 std::int64_t concurrent, std::int64_t lanes, std::int64_t product_bytes)
+                 std::int64_t concurrent, executor_scratch const& scratch)
       : concurrent_layers(std::clamp<std::int64_t>(concurrent, 1, e.layers)) {
     arena space("workspace_bytes");
     input_products =
@@ -113,7 +122,8 @@ struct forward_layout {
       for (int s = 1; s < cell.states; ++s)
         others[std::size_t(s - 1)] = space.take(e.lines(), e.batch, e.hidden, size.state);
     }
-    product_scratch = take_product_scratch(space, lanes, product_bytes);
+    elementwise_slots = space.take(scratch.lanes, scratch.elementwise_slots, e.batch, e.hidden, size.accumulate);
+    product_scratch = take_product_scratch(space, scratch);
     bytes = space.bytes();
   }
 };
@@ -127,13 +137,14 @@ struct backward_layout {
   std::int64_t state_gradients;           ///< accumulate [lines, states, batch, hidden], carried from step to step
   std::int64_t recurrent_gradients;       ///< accumulate [lines, batch, hidden], gate gradients through R
   std::int64_t unit_gradients;            ///< accumulate [lines, unit_parameters, batch, hidden], summed over steps
-  std::int64_t layer_gradients;  ///< storage [layers - 1, steps, batch, directions * hidden], dy of the layers below
-  std::int64_t column_sums;      ///< accumulate [lanes, column_sum_rows, gates * hidden]
-  std::int64_t product_scratch;  ///< [lanes, product_bytes] from the next multiple of product_scratch_alignment
+  std::int64_t layer_gradients;    ///< storage [layers - 1, steps, batch, directions * hidden], dy of the layers below
+  std::int64_t column_sums;        ///< accumulate [lanes, column_sum_rows, gates * hidden]
+  std::int64_t elementwise_slots;  ///< accumulate [lanes, elementwise_slots, batch, hidden]
+  std::int64_t product_scratch;    ///< [lanes, product_bytes] from the next multiple of product_scratch_alignment
   std::int64_t bytes;
 
-  backward_layout(extents const& e, cell_shape const& cell, element_sizes const& size, std::int64_t lanes,
-                  std::int64_t product_bytes, std::int64_t column_sum_rows) {
+  backward_layout(extents const& e, cell_shape const& cell, element_sizes const& size,
+                  executor_scratch const& scratch) {
     arena space("workspace_bytes");
     input_gate_gradients = space.take(e.lines(), e.steps, e.batch, cell.input_gates, e.hidden, size.storage);
     recurrent_gate_gradients =
@@ -143,10 +154,42 @@ struct backward_layout {
     recurrent_gradients = space.take(e.lines(), e.batch, e.hidden, size.accumulate);
     unit_gradients = space.take(e.lines(), cell.unit_parameters, e.batch, e.hidden, size.accumulate);
     layer_gradients = space.take(e.layers - 1, e.steps, e.batch, e.directions, e.hidden, size.storage);
-    column_sums = space.take(lanes, column_sum_rows, cell.gates, e.hidden, size.accumulate);
-    product_scratch = take_product_scratch(space, lanes, product_bytes);
+    column_sums = space.take(scratch.lanes, scratch.column_sum_rows, cell.gates, e.hidden, size.accumulate);
+    elementwise_slots = space.take(scratch.lanes, scratch.elementwise_slots, e.batch, e.hidden, size.accumulate);
+    product_scratch = take_product_scratch(space, scratch);
     bytes = space.bytes();
   }
+};
+
+/// Transposed copies of every line's W and R, for schedules whose products read those.
+struct packed_layout {
+  packed_layout(extents const& e, cell_shape const& cell, element_sizes const& size) : lines_of_a_layer_(e.directions) {
+    auto const bytes_of_line = [&](std::int64_t layer) {
+      arena space("packed_bytes");
+      space.take(e.input_of(layer), cell.input_gates, e.hidden, size.storage);
+      recurrent_[layer] = space.take(e.hidden, cell.recurrent_gates, e.hidden, size.storage);
+      return space.bytes();
+    };
+    first_line_ = bytes_of_line(0);
+    other_line_ = e.layers > 1 ? bytes_of_line(1) : 0;
+    bytes = checked_sum("packed_bytes", checked_product("packed_bytes", e.directions, first_line_),
+                        checked_product("packed_bytes", e.lines() - e.directions, other_line_));
+  }
+
+  /// storage [inputs of the layer, input_gates * hidden]
+  std::int64_t input(std::int64_t line) const {
+    std::int64_t const first = (std::min)(line, lines_of_a_layer_);
+    return first * first_line_ + (line - first) * other_line_;
+  }
+  /// storage [hidden, recurrent_gates * hidden]
+  std::int64_t recurrent(std::int64_t line) const { return input(line) + recurrent_[line < lines_of_a_layer_ ? 0 : 1]; }
+
+  std::int64_t bytes;
+
+ private:
+  std::int64_t lines_of_a_layer_;
+  std::int64_t first_line_, other_line_;  ///< bytes of a line of the first layer, of another
+  std::int64_t recurrent_[2];             ///< where R begins in each
 };
 
 /// All layouts of a network.
@@ -157,11 +200,11 @@ struct network_layouts {
   backward_layout backward;
 
   network_layouts(extents const& e, cell_shape const& cell, element_sizes const& size, std::int64_t concurrent,
-                  std::int64_t lanes, std::int64_t product_bytes, std::int64_t column_sum_rows)
+                  executor_scratch const& scratch)
       : reserve(e, cell, size),
-        inference(e, cell, size, true, concurrent, lanes, product_bytes),
-        training(e, cell, size, false, concurrent, lanes, product_bytes),
-        backward(e, cell, size, lanes, product_bytes, column_sum_rows) {}
+        inference(e, cell, size, true, concurrent, scratch),
+        training(e, cell, size, false, concurrent, scratch),
+        backward(e, cell, size, scratch) {}
 
   std::size_t workspace_bytes(pass p) const {
     return static_cast<std::size_t>(p == pass::inference  ? inference.bytes

@@ -12,10 +12,10 @@ import sys
 LAYERS = [
     ["config.hpp", "version.hpp", "error.hpp"],
     ["extents.hpp"],
-    ["pack.hpp", "half.hpp", "precision.hpp", "gates.hpp", "math.hpp", "autodiff.hpp", "workspace.hpp"],
-    ["cell.hpp", "evaluate.hpp", "schedule.hpp"],
+    ["pack.hpp", "half.hpp", "precision.hpp", "product_choice.hpp", "gates.hpp", "math.hpp", "autodiff.hpp", "traced.hpp", "workspace.hpp"],
+    ["cell.hpp", "evaluate.hpp", "tape.hpp", "schedule.hpp"],
     ["cells/", "schedules/"],
-    ["weights.hpp", "arguments.hpp", "buffers.hpp", "checks.hpp", "recorder.hpp", "schedule_check.hpp", "gradient_check.hpp", "host/", "host_rnn.hpp"],
+    ["weights.hpp", "arguments.hpp", "buffers.hpp", "checks.hpp", "recorder.hpp", "schedule_values.hpp", "schedule_check.hpp", "gradient_check.hpp", "host/", "host_rnn.hpp"],
     ["device/"],
     ["rnn.cuh"],
     ["rnnopt.cuh", "rnnopt_host.hpp"],

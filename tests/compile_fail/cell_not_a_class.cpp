@@ -3,4 +3,4 @@
 #include "rnnopt/host_rnn.hpp"
 #include "rnnopt/schedules/stepwise.hpp"
 
-template class rnnopt::host_rnn<int, rnnopt::fp32, rnnopt::schedules::stepwise>;
+template class rnnopt::host_rnn<int, rnnopt::fp32, rnnopt::schedules::stepwise<>>;

@@ -14,4 +14,4 @@ struct my_cell {
   }
 };
 
-template class rnnopt::host_rnn<my_cell, rnnopt::fp32, rnnopt::schedules::stepwise>;
+template class rnnopt::host_rnn<my_cell, rnnopt::fp32, rnnopt::schedules::stepwise<>>;

@@ -10,4 +10,4 @@ struct my_cell {
   RNNOPT_HD static float step(float a, float) { return a; }
 };
 
-template class rnnopt::host_rnn<my_cell, rnnopt::fp32, rnnopt::schedules::stepwise>;
+template class rnnopt::host_rnn<my_cell, rnnopt::fp32, rnnopt::schedules::stepwise<>>;

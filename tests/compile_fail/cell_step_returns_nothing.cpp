@@ -11,4 +11,4 @@ struct my_cell {
   RNNOPT_HD static void step(Gates const&, States const&) {}
 };
 
-template class rnnopt::host_rnn<my_cell, rnnopt::fp32, rnnopt::schedules::stepwise>;
+template class rnnopt::host_rnn<my_cell, rnnopt::fp32, rnnopt::schedules::stepwise<>>;

@@ -8,4 +8,4 @@ struct my_cell {
   static constexpr int states = 1;
 };
 
-template class rnnopt::host_rnn<my_cell, rnnopt::fp32, rnnopt::schedules::stepwise>;
+template class rnnopt::host_rnn<my_cell, rnnopt::fp32, rnnopt::schedules::stepwise<>>;

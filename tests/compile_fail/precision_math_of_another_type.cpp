@@ -11,4 +11,4 @@ struct my_precision {
   static constexpr bool math = true;
 };
 
-template class rnnopt::host_rnn<rnnopt::lstm, my_precision, rnnopt::schedules::stepwise>;
+template class rnnopt::host_rnn<rnnopt::lstm, my_precision, rnnopt::schedules::stepwise<>>;

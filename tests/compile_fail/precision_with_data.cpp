@@ -12,4 +12,4 @@ struct my_precision {
   int bits = 32;
 };
 
-template class rnnopt::host_rnn<rnnopt::lstm, my_precision, rnnopt::schedules::stepwise>;
+template class rnnopt::host_rnn<rnnopt::lstm, my_precision, rnnopt::schedules::stepwise<>>;

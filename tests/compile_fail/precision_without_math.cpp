@@ -10,4 +10,4 @@ struct my_precision {
   using state = float;
 };
 
-template class rnnopt::host_rnn<rnnopt::lstm, my_precision, rnnopt::schedules::stepwise>;
+template class rnnopt::host_rnn<rnnopt::lstm, my_precision, rnnopt::schedules::stepwise<>>;

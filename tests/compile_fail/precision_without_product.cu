@@ -15,4 +15,4 @@ struct short_floats {
   static constexpr rnnopt::matrix_math math = rnnopt::matrix_math::exact;
 };
 
-template class rnnopt::rnn<rnnopt::lstm, short_floats, rnnopt::schedules::stepwise>;
+template class rnnopt::rnn<rnnopt::lstm, short_floats, rnnopt::schedules::stepwise<>>;

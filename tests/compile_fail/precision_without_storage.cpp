@@ -10,4 +10,4 @@ struct my_precision {
   static constexpr rnnopt::matrix_math math = rnnopt::matrix_math::exact;
 };
 
-template class rnnopt::host_rnn<rnnopt::lstm, my_precision, rnnopt::schedules::stepwise>;
+template class rnnopt::host_rnn<rnnopt::lstm, my_precision, rnnopt::schedules::stepwise<>>;

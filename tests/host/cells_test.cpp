@@ -217,7 +217,7 @@ struct single {
   /// [step][state]
   std::vector<numbers> run() const {
     std::vector<numbers> result;
-    rnnopt::host_rnn<Cell, rnnopt::fp64, rnnopt::schedules::stepwise> const net(e);
+    rnnopt::host_rnn<Cell, rnnopt::fp64, rnnopt::schedules::stepwise<>> const net(e);
     using gates = typename Cell::gates;
     numbers const input(gates::input_count, w), recurrent(gates::recurrent_count, r);
     rnnopt::line_weights<double const> const weights{input.data(), recurrent.data(), bias.data(), units.data()};

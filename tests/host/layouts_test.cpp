@@ -103,7 +103,7 @@ template <class Cell, class Precision>
 void check_sizes(std::int64_t storage, std::int64_t accumulate, std::int64_t state) {
   counts const c = counts_of<Cell>;
   for (extents const& e : shapes) {
-    rnnopt::host_rnn<Cell, Precision, rnnopt::schedules::stepwise> const net(e);
+    rnnopt::host_rnn<Cell, Precision, rnnopt::schedules::stepwise<>> const net(e);
     std::int64_t const lines = e.layers * e.directions, plane = e.batch * e.hidden, others = c.states - 1;
     std::int64_t const reserve = up(lines * (e.steps + 1) * plane * storage) +
                                  others * up(lines * (e.steps + 1) * plane * state) +
@@ -130,8 +130,44 @@ TYPED_TEST(layout, workspace_and_reserve_are_closed_formulas) {
   check_sizes<TypeParam, rnnopt::fp64>(8, 8, 8);
 }
 
+TYPED_TEST(layout, packed_weights_are_line_after_line_at_multiples_of_256_bytes) {
+  counts const c = counts_of<TypeParam>;
+  for (extents const& e : shapes) {
+    rnnopt::detail::packed_layout const packed(e, rnnopt::detail::shape_of<TypeParam>(),
+                                               rnnopt::detail::sizes_of<rnnopt::fp16>());
+    std::int64_t at = 0;
+    for (std::int64_t i = 0; i < e.layers * e.directions; ++i) {
+      std::int64_t const inputs = i < e.directions ? e.input : e.directions * e.hidden;
+      EXPECT_EQ(packed.input(i), at);
+      EXPECT_EQ(packed.recurrent(i), at += up(inputs * c.input * e.hidden * 2));
+      at += up(e.hidden * c.recurrent * e.hidden * 2);
+    }
+    EXPECT_EQ(packed.bytes, at);
+  }
+}
+
+TYPED_TEST(layout, scratch_of_an_executor_is_added_for_each_lane) {
+  counts const c = counts_of<TypeParam>;
+  rnnopt::cell_shape const cell = rnnopt::detail::shape_of<TypeParam>();
+  rnnopt::detail::element_sizes const sizes = rnnopt::detail::sizes_of<rnnopt::fp16>();
+  for (extents const& e : shapes) {
+    rnnopt::detail::network_layouts const none(e, cell, sizes, 1, {}), some(e, cell, sizes, 1, {3, 1000, 7, 5});
+    std::int64_t const slots = up(3 * 5 * e.batch * e.hidden * 4);
+    // The start of the products' scratch may move by up to 256 bytes.
+    std::int64_t const forward = slots + up(3 * 1000) + 256;
+    for (rnnopt::pass const p : {rnnopt::pass::inference, rnnopt::pass::training})
+      EXPECT_EQ(std::int64_t(some.workspace_bytes(p)) - std::int64_t(none.workspace_bytes(p)), forward);
+    EXPECT_EQ(some.backward.bytes - none.backward.bytes, forward + up(3 * 7 * c.gates * e.hidden * 4));
+    EXPECT_EQ(some.reserve_bytes(), none.reserve_bytes());
+    for (auto const* layout : {&some.inference, &some.training})
+      EXPECT_EQ(layout->product_scratch - layout->elementwise_slots, slots);
+    EXPECT_EQ(some.backward.product_scratch - some.backward.elementwise_slots, slots);
+  }
+}
+
 TEST(sizes, are_exact_beyond_32_bits) {
-  rnnopt::host_rnn<rnnopt::lstm, rnnopt::fp32, rnnopt::schedules::stepwise> const net({8, 4096, 4096, 1024, 10000, 1});
+  rnnopt::host_rnn<rnnopt::lstm, rnnopt::fp32, rnnopt::schedules::stepwise<>> const net(
+      {8, 4096, 4096, 1024, 10000, 1});
   std::int64_t const plane = std::int64_t(4096) * 1024;
   EXPECT_EQ(net.reserve_bytes(), std::size_t(8 * (2 * 10001 + 4 * 10000) * plane * 4));
   EXPECT_EQ(rnnopt::weight_layout<rnnopt::lstm>({1, 1 << 17, 1 << 17, 1, 1, 1}).size(),
@@ -139,11 +175,11 @@ TEST(sizes, are_exact_beyond_32_bits) {
 }
 
 TEST(schedules, are_asked_for_their_concurrent_layers) {
-  struct wide : rnnopt::schedules::stepwise {
+  struct wide : rnnopt::schedules::stepwise<> {
     static std::int64_t concurrent_layers(rnnopt::network const& n) { return n.layers + 5; }
   };
   extents const e{3, 4, 6, 3, 5, 1};
-  rnnopt::host_rnn<rnnopt::lstm, rnnopt::fp32, rnnopt::schedules::stepwise> const narrow(e);
+  rnnopt::host_rnn<rnnopt::lstm, rnnopt::fp32, rnnopt::schedules::stepwise<>> const narrow(e);
   rnnopt::host_rnn<rnnopt::lstm, rnnopt::fp32, wide> const net(e);
   std::int64_t const one = 5 * 3 * 6 * 4 * 4;  // a layer's input products
   EXPECT_EQ(std::int64_t(net.workspace_bytes(rnnopt::pass::training)) -

@@ -13,9 +13,10 @@ namespace {
 
 struct host_adapter {
   template <class Cell, class Precision>
-  using network = rnnopt::host_rnn<Cell, Precision, rnnopt::schedules::stepwise>;
+  using network = rnnopt::host_rnn<Cell, Precision, rnnopt::schedules::stepwise<>>;
   static constexpr char const* name = "host_rnn";
   static constexpr bool lengths = true;
+  static constexpr bool packed = false;
 
   template <class Network>
   static Network make(rnnopt::extents const& e) {
@@ -58,7 +59,7 @@ TEST(preconditions, bad_extents_are_named) {
 TEST(preconditions, a_workspace_beyond_64_bits_is_named) {
   rnnopt::extents const e{1, 1, 1 << 20, 1 << 20, 576717, 1};
   try {
-    rnnopt::host_rnn<rnnopt::lstm, rnnopt::fp16, rnnopt::schedules::stepwise> const net(e);
+    rnnopt::host_rnn<rnnopt::lstm, rnnopt::fp16, rnnopt::schedules::stepwise<>> const net(e);
     ADD_FAILURE() << "accepted";
   } catch (rnnopt::logic_error const& error) {
     EXPECT_EQ(error.code(), rnnopt::errc::size_overflow);

@@ -16,7 +16,7 @@ void expect_finite_gradients() {
   random_network<Cell, rnnopt::fp16> network(rnnopt::extents{1, 2, 3, 2, 1, 1});
   SCOPED_TRACE(network.description());
   for (auto& weight : network.weights) weight = rnnopt::half(static_cast<float>(weight) > 0 ? 6e4F : -6e4F);
-  auto const got = host_results<rnnopt::schedules::stepwise>(network);
+  auto const got = host_results<rnnopt::schedules::stepwise<>>(network);
   for (float const value : got.dweights) ASSERT_TRUE(std::isfinite(value));
 }
 

@@ -100,25 +100,23 @@ class host_backward_sink {
     });
   }
 
-  void recurrent_gradient(int, line l, std::int64_t step) {
-    if (gates::recurrent_count == 0) return;
-    std::int64_t const width = gates::recurrent_count * e_.hidden;
-    product<tf32>(e_.batch, e_.hidden, width,
-                  operand<storage>{b_.recurrent_gate_gradients(l, time_of(e_, l, step)), width, 1},
-                  operand<storage>{a_.weights[index_of(e_, l)].recurrent, e_.hidden, 1}, b_.recurrent_gradients(l),
-                  e_.hidden, accumulate(0));
+  void elementwise_gradient(int lane, line l, std::int64_t step) { pointwise_gradient(lane, l, step); }
+  void step_gradient(int lane, line l, std::int64_t step) {
+    if (step + 1 < e_.steps) recurrent_gradient(lane, l, step + 1);
+    pointwise_gradient(lane, l, step);
   }
 
+  void recurrent_gradient(int, line l, std::int64_t step) {
+    if (gates::recurrent_count > 0) multiply_recurrent(l, step, {0, gates::recurrent_count});
+  }
+  void gate_recurrent_gradient(int, line l, std::int64_t step, std::int64_t gate) {
+    multiply_recurrent(l, step, {gate, 1});
+  }
   void input_gradient(int, line l, std::int64_t first_step, std::int64_t steps) {
-    time_range const times = times_of(e_, l, first_step, steps);
-    std::int64_t const inputs = e_.input_of(l.layer), width = gates::input_count * e_.hidden;
-    storage* const out = l.layer == 0 ? (a_.dx != nullptr ? a_.dx + times.first * e_.batch * inputs : nullptr)
-                                      : b_.layer_gradients(l.layer - 1, times.first);
-    if (out == nullptr) return;
-    product<tf32>(times.count * e_.batch, inputs, width,
-                  operand<storage>{b_.input_gate_gradients(l, times.first), width, 1},
-                  operand<storage>{a_.weights[index_of(e_, l)].input, inputs, 1}, out, inputs,
-                  accumulate(l.direction == 0 ? 0 : 1));
+    multiply_input(l, first_step, steps, {0, gates::input_count});
+  }
+  void gate_input_gradient(int, line l, std::int64_t first_step, std::int64_t steps, std::int64_t gate) {
+    multiply_input(l, first_step, steps, {gate, 1});
   }
 
   void weight_gradient(int, line l) {
@@ -155,6 +153,29 @@ class host_backward_sink {
   void wait(int, int) {}
 
  private:
+  /// What these gates' gradients pass through R; those of the first gate overwrite, the others are added.
+  void multiply_recurrent(line const& l, std::int64_t step, gate_range const& range) {
+    std::int64_t const row = gates::recurrent_count * e_.hidden, offset = range.first * e_.hidden;
+    product<tf32>(e_.batch, e_.hidden, range.count * e_.hidden,
+                  operand<storage>{b_.recurrent_gate_gradients(l, time_of(e_, l, step)) + offset, row, 1},
+                  operand<storage>{a_.weights[index_of(e_, l)].recurrent + offset * e_.hidden, e_.hidden, 1},
+                  b_.recurrent_gradients(l), e_.hidden, accumulate(range.first == 0 ? 0 : 1));
+  }
+
+  /// What these gates' gradients pass through W; those of the first gate and direction overwrite.
+  void multiply_input(line const& l, std::int64_t first_step, std::int64_t steps, gate_range const& range) {
+    time_range const times = times_of(e_, l, first_step, steps);
+    std::int64_t const inputs = e_.input_of(l.layer);
+    std::int64_t const row = gates::input_count * e_.hidden, offset = range.first * e_.hidden;
+    storage* const out = l.layer == 0 ? (a_.dx != nullptr ? a_.dx + times.first * e_.batch * inputs : nullptr)
+                                      : b_.layer_gradients(l.layer - 1, times.first);
+    if (out == nullptr) return;
+    product<tf32>(times.count * e_.batch, inputs, range.count * e_.hidden,
+                  operand<storage>{b_.input_gate_gradients(l, times.first) + offset, row, 1},
+                  operand<storage>{a_.weights[index_of(e_, l)].input + offset * inputs, inputs, 1}, out, inputs,
+                  accumulate(l.direction == 0 && range.first == 0 ? 0 : 1));
+  }
+
   /// out [width, inputs] (+)= gate_gradients [steps, batch, width]^T x [steps, batch, inputs], over active rows only:
   /// what x holds beyond a row's length, NaN included, takes no part.
   void outer_products(storage const* gate_gradients, std::int64_t width, storage const* x, std::int64_t inputs,

@@ -14,6 +14,12 @@ inline bool is_active(std::int32_t const* lengths, std::int64_t row, std::int64_
   return lengths == nullptr || time < lengths[row];
 }
 
+/// Consecutive row blocks of W or of R.
+struct gate_range {
+  std::int64_t first;
+  std::int64_t count;
+};
+
 /// Runs a schedule's forward operations on the host, each where it is emitted.
 template <class Cell, class Precision>
 class host_forward_sink {
@@ -47,33 +53,16 @@ class host_forward_sink {
   }
 
   void input_product(int, line l, std::int64_t first_step, std::int64_t steps) {
-    if (traits::gates::input_count == 0) return;
-    time_range const times = times_of(e_, l, first_step, steps);
-    std::int64_t const rows = times.count * e_.batch;
-    std::int64_t const width = traits::gates::input_count * e_.hidden;
-    storage const* const w = a_.weights[index_of(e_, l)].input;
-    accumulate* const out = b_.input_products(l, times.first);
-    if (l.layer == 0) {
-      product<tf32>(rows, width, e_.input, operand<storage>{a_.x + times.first * e_.batch * e_.input, e_.input, 1},
-                    operand<storage>{w, 1, e_.input}, out, width, accumulate(0));
-      return;
-    }
-    // The layer below is one block of columns of W for each of its directions.
-    for (std::int64_t d = 0; d < e_.directions; ++d) {
-      line const below{l.layer - 1, d};
-      product<tf32>(rows, width, e_.hidden, operand<storage>{b_.h(below, slot_after(below, times.first)), e_.hidden, 1},
-                    operand<storage>{w + d * e_.hidden, 1, e_.directions * e_.hidden}, out, width,
-                    accumulate(d == 0 ? 0 : 1));
-    }
+    multiply_input(l, first_step, steps, {0, traits::gates::input_count});
   }
-
+  void gate_input_product(int, line l, std::int64_t first_step, std::int64_t steps, std::int64_t gate) {
+    multiply_input(l, first_step, steps, {gate, 1});
+  }
   void recurrent_product(int, line l, std::int64_t step) {
-    if (traits::gates::recurrent_count == 0) return;
-    std::int64_t const time = time_of(e_, l, step);
-    std::int64_t const width = traits::gates::recurrent_count * e_.hidden;
-    product<tf32>(e_.batch, width, e_.hidden, operand<storage>{b_.h(l, slot_before(l, time)), e_.hidden, 1},
-                  operand<storage>{a_.weights[index_of(e_, l)].recurrent, 1, e_.hidden}, b_.recurrent_products(l),
-                  width, accumulate(0));
+    multiply_recurrent(l, step, {0, traits::gates::recurrent_count});
+  }
+  void gate_recurrent_product(int, line l, std::int64_t step, std::int64_t gate) {
+    multiply_recurrent(l, step, {gate, 1});
   }
 
   void pointwise(int, line l, std::int64_t step) {
@@ -116,11 +105,49 @@ class host_forward_sink {
     });
   }
 
+  void elementwise(int lane, line l, std::int64_t step) { pointwise(lane, l, step); }
+  void step(int lane, line l, std::int64_t step) {
+    recurrent_product(lane, l, step);
+    pointwise(lane, l, step);
+  }
+
   // One thread runs everything in the order emitted, so lanes need no ordering.
   void signal(int, int) {}
   void wait(int, int) {}
 
  private:
+  /// W x into the columns of these gates; the other columns stay.
+  void multiply_input(line const& l, std::int64_t first_step, std::int64_t steps, gate_range const& gates) {
+    if (gates.count == 0) return;
+    time_range const times = times_of(e_, l, first_step, steps);
+    std::int64_t const rows = times.count * e_.batch, inputs = e_.input_of(l.layer);
+    std::int64_t const row = traits::gates::input_count * e_.hidden, columns = gates.count * e_.hidden;
+    storage const* const w = a_.weights[index_of(e_, l)].input + gates.first * e_.hidden * inputs;
+    accumulate* const out = b_.input_products(l, times.first) + gates.first * e_.hidden;
+    if (l.layer == 0) {
+      product<tf32>(rows, columns, inputs, operand<storage>{a_.x + times.first * e_.batch * inputs, inputs, 1},
+                    operand<storage>{w, 1, inputs}, out, row, accumulate(0));
+      return;
+    }
+    // The layer below is one block of columns of W for each of its directions.
+    for (std::int64_t d = 0; d < e_.directions; ++d) {
+      line const below{l.layer - 1, d};
+      product<tf32>(rows, columns, e_.hidden,
+                    operand<storage>{b_.h(below, slot_after(below, times.first)), e_.hidden, 1},
+                    operand<storage>{w + d * e_.hidden, 1, inputs}, out, row, accumulate(d == 0 ? 0 : 1));
+    }
+  }
+
+  /// R h into the columns of these gates; the other columns stay.
+  void multiply_recurrent(line const& l, std::int64_t step, gate_range const& gates) {
+    if (gates.count == 0) return;
+    std::int64_t const row = traits::gates::recurrent_count * e_.hidden, offset = gates.first * e_.hidden;
+    product<tf32>(e_.batch, gates.count * e_.hidden, e_.hidden,
+                  operand<storage>{b_.h(l, slot_before(l, time_of(e_, l, step))), e_.hidden, 1},
+                  operand<storage>{a_.weights[index_of(e_, l)].recurrent + offset * e_.hidden, 1, e_.hidden},
+                  b_.recurrent_products(l) + offset, row, accumulate(0));
+  }
+
   template <class Function>
   void for_each_line(Function&& function) {
     for (std::int64_t layer = 0; layer < e_.layers; ++layer)

@@ -1,45 +1,50 @@
 #pragma once
 
-#include <algorithm>
+#include <cstdint>
 
 #include "rnnopt/schedule.hpp"
+#include "rnnopt/schedules/chunk.hpp"
 
 namespace rnnopt::schedules {
 
 /// @brief Layers run at the same time, each on a lane of its own, a few steps behind the layer below.
 ///
-/// The diagonals of layers x time of Appleyard et al. 2016, section 2.2.3, in chunks: a layer hands on `ChunkSteps`
-/// steps at once, so that their input products are one product. Backward is mirrored; the weight gradients of a layer
-/// start when its own sweep is done. With both directions a layer needs the whole sequence below it, so only the two
-/// directions of a layer run at the same time.
+/// The diagonals of layers x time of Appleyard et al. 2016, section 2.2.3, in chunks of `input_steps`, 8 unless given:
+/// a layer hands on a chunk at once, so that its input products are one product. Backward is mirrored; the weight
+/// gradients of a layer start when its own sweep is done. With both directions a layer needs the whole sequence below
+/// it, so only the two directions of a layer run at the same time.
 ///
-/// Cost: (steps + (layers - 1) * ChunkSteps) times a step, as long as the GPU has room for `layers` steps at once.
-template <int ChunkSteps = 8>
+/// Cost: (steps + (layers - 1) * input_steps) times a step, as long as the GPU has room for `layers` steps at once.
+///
+/// @tparam Options  any of options.hpp, in any order
+template <class... Options>
 struct wavefront {
-  static_assert(ChunkSteps > 0, "rnnopt: wavefront hands on no steps; write wavefront<8>");
+  static_assert(detail::require_options<Options...>::value);
+
+  static constexpr bool transposed_weights = detail::options<Options...>::transposed;
+  static constexpr bool fused_steps = detail::options<Options...>::fused;
+  static constexpr bool elementwise = detail::options<Options...>::elementwise;
 
   static std::int64_t concurrent_layers(network const& n) { return n.layers; }
+  static int priority(network const& n, int lane) {
+    return options::prioritised && lane >= n.layers * n.directions ? 1 : 0;
+  }
 
   template <class Sink>
   static void forward(network const& n, Sink& sink) {
     plan const p(n);
     // Diagonal after diagonal: what a lane waits for has been emitted, and no lane is emitted far ahead of the others.
-    for (std::int64_t diagonal = 0; diagonal < p.chunks + n.layers - 1; ++diagonal)
+    for (std::int64_t diagonal = 0; diagonal < p.chunks.count() + n.layers - 1; ++diagonal)
       for (std::int64_t layer = 0; layer < n.layers; ++layer) {
-        std::int64_t const chunk = diagonal - layer;
-        if (chunk < 0 || chunk >= p.chunks) continue;
+        std::int64_t const i = diagonal - layer;
+        if (i < 0 || i >= p.chunks.count()) continue;
         for (std::int64_t direction = 0; direction < n.directions; ++direction) {
-          line const l{layer, direction};
-          int const lane = p.lane(l);
+          detail::chunk const c = p.chunk_at({layer, direction}, i);
           if (layer > 0)
             for (std::int64_t below = 0; below < n.directions; ++below)
-              sink.wait(lane, p.event({layer - 1, below}, chunk));
-          sink.input_product(lane, l, p.first(chunk), p.steps(chunk));
-          for (std::int64_t step = p.first(chunk); step < p.first(chunk) + p.steps(chunk); ++step) {
-            sink.recurrent_product(lane, l, step);
-            sink.pointwise(lane, l, step);
-          }
-          if (layer + 1 < n.layers) sink.signal(lane, p.event(l, chunk));
+              sink.wait(c.side, p.event({layer - 1, below}, i));
+          operations::forward(n, c, sink);
+          if (layer + 1 < n.layers) sink.signal(c.recurrence, p.event(c.line, i));
         }
       }
   }
@@ -47,57 +52,60 @@ struct wavefront {
   template <class Sink>
   static void backward(network const& n, gradient_request wanted, Sink& sink) {
     plan const p(n);
-    std::int64_t const diagonals = wanted.data ? p.chunks + n.layers - 1 : 0;
+    std::int64_t const diagonals = wanted.data ? p.chunks.count() + n.layers - 1 : 0;
     for (std::int64_t diagonal = 0; diagonal < diagonals; ++diagonal)
       for (std::int64_t layer = n.layers - 1; layer >= 0; --layer) {
-        std::int64_t const chunk = p.chunks - 1 - (diagonal - (n.layers - 1 - layer));
-        if (chunk < 0 || chunk >= p.chunks) continue;
+        std::int64_t const i = p.chunks.count() - 1 - (diagonal - (n.layers - 1 - layer));
+        if (i < 0 || i >= p.chunks.count()) continue;
         for (std::int64_t direction = 0; direction < n.directions; ++direction)
-          backward_chunk(p, n, {layer, direction}, chunk, sink);
-        if (chunk == 0 && wanted.weights) weight_gradients(p, n, layer, sink);
+          backward_chunk(p, n, {layer, direction}, i, sink);
+        if (i == 0 && wanted.weights) weight_gradients(p, n, layer, sink);
       }
-    if (wanted.weights && (!wanted.data || p.chunks == 0))
+    if (wanted.weights && (!wanted.data || p.chunks.count() == 0))
       for (std::int64_t layer = n.layers - 1; layer >= 0; --layer) weight_gradients(p, n, layer, sink);
   }
 
  private:
+  using options = detail::options<Options...>;
+  using operations = detail::chunk_operations<options>;
+
   /// How the steps are cut and what lanes and events are called.
   struct plan {
     explicit plan(network const& n)
         : net(n),
-          size(n.directions == 1 ? ChunkSteps : (std::max)(n.steps, std::int64_t(1))),
-          chunks((n.steps + size - 1) / size) {}
+          chunks(n.steps, n.directions == 2          ? n.steps
+                          : options::has_input_steps ? options::input_steps
+                                                     : 8) {}
 
-    std::int64_t first(std::int64_t chunk) const { return chunk * size; }
-    std::int64_t steps(std::int64_t chunk) const { return (std::min)(size, net.steps - chunk * size); }
-    int lane(line const& l) const { return int(l.layer * net.directions + l.direction); }
+    std::int64_t index(line const& l) const { return l.layer * net.directions + l.direction; }
     /// Two events a line are enough: a chunk is waited for on the diagonal after its signal, before the next but one.
-    int event(line const& l, std::int64_t chunk) const { return 2 * lane(l) + int(chunk % 2); }
+    int event(line const& l, std::int64_t i) const { return int(2 * index(l) + i % 2); }
+    detail::chunk chunk_at(line const& l, std::int64_t i) const {
+      // Side lanes first: lane 0 is the caller's stream and has the caller's priority.
+      int const side = int(index(l)), lines = int(net.layers * net.directions);
+      return {l, chunks.first(i), chunks.end(i), options::overlapped ? lines + side : side, side, 2 * lines + side};
+    }
 
     network net;
-    std::int64_t size;
-    std::int64_t chunks;
+    detail::chunking chunks;
   };
 
   template <class Sink>
-  static void backward_chunk(plan const& p, network const& n, line const& l, std::int64_t chunk, Sink& sink) {
-    int const lane = p.lane(l);
+  static void backward_chunk(plan const& p, network const& n, line const& l, std::int64_t i, Sink& sink) {
+    detail::chunk const c = p.chunk_at(l, i);
     // The last direction's input gradient completes dy of the layer below.
-    if (l.layer + 1 < n.layers) sink.wait(lane, p.event({l.layer + 1, n.directions - 1}, chunk));
-    for (std::int64_t step = p.first(chunk) + p.steps(chunk) - 1; step >= p.first(chunk); --step) {
-      sink.pointwise_gradient(lane, l, step);
-      sink.recurrent_gradient(lane, l, step);
-    }
+    if (l.layer + 1 < n.layers) sink.wait(c.recurrence, p.event({l.layer + 1, n.directions - 1}, i));
+    operations::backward_steps(n, c, sink);
     // The reversed direction adds to what the other has written.
-    if (l.direction > 0) sink.wait(lane, p.event({l.layer, l.direction - 1}, chunk));
-    sink.input_gradient(lane, l, p.first(chunk), p.steps(chunk));
-    if (l.layer > 0 || l.direction + 1 < n.directions) sink.signal(lane, p.event(l, chunk));
+    if (l.direction > 0) sink.wait(c.side, p.event({l.layer, l.direction - 1}, i));
+    operations::input_gradient(n, c, sink);
+    if (l.layer > 0 || l.direction + 1 < n.directions) sink.signal(c.side, p.event(l, i));
   }
 
   template <class Sink>
   static void weight_gradients(plan const& p, network const& n, std::int64_t layer, Sink& sink) {
     for (std::int64_t direction = 0; direction < n.directions; ++direction)
-      sink.weight_gradient(p.lane({layer, direction}), {layer, direction});
+      sink.weight_gradient(p.chunk_at({layer, direction}, 0).side, {layer, direction});
   }
 };
 

@@ -8,7 +8,7 @@
 // One unit, one step: y = tanh(w x).
 int main() {
   using network =
-      rnnopt::host_rnn<rnnopt::vanilla<rnnopt::activations::tanh>, rnnopt::fp64, rnnopt::schedules::stepwise>;
+      rnnopt::host_rnn<rnnopt::vanilla<rnnopt::activations::tanh>, rnnopt::fp64, rnnopt::schedules::stepwise<>>;
   network const rnn(rnnopt::extents{});
 
   double const x = 0.5, w = 0.75, r = 0.25;
