@@ -9,6 +9,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -17,13 +18,16 @@
 #include "rnnopt/checks.hpp"
 #include "rnnopt/device/backward_sink.cuh"
 #include "rnnopt/device/forward_sink.cuh"
+#include "rnnopt/device/optional_kernels.cuh"
 #include "rnnopt/device/plan_sink.cuh"
+#include "rnnopt/product_choice.hpp"
+#include "rnnopt/device/transpose.cuh"
 
 namespace rnnopt {
 
 /// @brief What a plan may be asked for.
 struct plan_options {
-  product_choice products = product_choice::heuristic;  ///< how the algorithms of the products are chosen
+  product_choice products = product_choice::heuristic;  ///< how products and steps are chosen
 };
 
 /// @brief A recurrent network planned for one GPU and one set of extents.
@@ -71,6 +75,34 @@ class rnn {
   std::size_t workspace_bytes(pass p) const { return layouts_.workspace_bytes(p); }
   /// @brief Bytes that a training forward leaves for backward.
   std::size_t reserve_bytes() const { return layouts_.reserve_bytes(); }
+  /// @brief Bytes of packed weights that every run reads; 0 where the schedule takes the weights as they are.
+  std::size_t packed_bytes() const { return transposed ? static_cast<std::size_t>(packed_.bytes) : 0; }
+
+  /// @brief Fills `packed` from the weights, for as many runs as there are until the weights change.
+  ///
+  /// Enqueued on `stream`; returns before it has run. Does nothing where packed_bytes() is 0.
+  /// @param stream   stream of the plan's device
+  /// @param weights  as in forward_arguments
+  /// @param packed   packed_bytes(), 16-byte aligned; null where that is 0
+  /// @throws logic_error before anything is enqueued; cuda_error
+  void pack(cudaStream_t stream, line_weights<typename Precision::storage const> const* weights,
+            memory const& packed) const {
+    using storage = typename Precision::storage;
+    char const* const where = "rnn::pack";
+    detail::check_weights(where, weights, e_, shape);
+    detail::check_packed(where, packed, packed_bytes());
+    detail::check_packed_apart(where, weights, e_, shape, {{"packed"}, packed.data, std::int64_t(packed_bytes())});
+    check_device(where, stream);
+    if (!transposed) return;
+    auto* const base = static_cast<std::byte*>(packed.data);
+    std::int64_t const hidden = e_.hidden;
+    for (std::int64_t i = 0; i < e_.lines(); ++i) {
+      detail::launch_transpose(stream, weights[i].input, detail::at<storage>(base, packed_.input(i), 0),
+                               shape.input_gates * hidden, e_.input_of(i / e_.directions));
+      detail::launch_transpose(stream, weights[i].recurrent, detail::at<storage>(base, packed_.recurrent(i), 0),
+                               shape.recurrent_gates * hidden, hidden);
+    }
+  }
 
   /// @brief Runs the network and keeps nothing.
   ///
@@ -105,7 +137,8 @@ class rnn {
   ///
   /// Enqueued on `stream`; returns before it has run.
   /// @param stream  stream of the plan's device
-  /// @param a       shapes in arguments.hpp; only x, weights, gradients, mode, workspace and reserve are looked at
+  /// @param a       shapes in arguments.hpp; only x, weights, packed, gradients, mode, workspace and reserve are
+  ///                looked at
   /// @pre backward_data has run with the same workspace, untouched since, and the same reserve.
   /// @throws logic_error before anything is enqueued; cuda_error, cublas_error
   void weight_gradient(cudaStream_t stream, backward_arguments const& a) const {
@@ -126,26 +159,42 @@ class rnn {
  private:
   static constexpr cell_shape shape = detail::shape_of<Cell>();
   static constexpr detail::element_sizes sizes = detail::sizes_of<Precision>();
-  static constexpr std::int64_t scratch_bytes = std::int64_t(detail::product_scratch_bytes);
+  static constexpr bool transposed = detail::transposed_weights_of<Schedule>();
+  static constexpr bool fused_steps = detail::fused_steps_of<Schedule>();
+  static constexpr bool elementwise = detail::elementwise_of<Schedule>();
 
   rnn(extents const& e, plan_options const& options, detail::plan_sink const& needs)
       : e_(e),
         device_(current_device()),
         cublas_(detail::make_cublas("rnn")),
-        products_(e, shape),
-        lanes_(needs.lanes(), needs.events()),
-        layouts_(e, shape, sizes, Schedule::concurrent_layers(net(e)), needs.lanes(), scratch_bytes,
-                 detail::column_sum_chunks) {
+        products_(e, shape, transposed),
+        steps_(e, options.products, concurrent_lines(e)),
+        lanes_(needs.lanes(), needs.events(), [&](int lane) { return detail::priority_of<Schedule>(net(e), lane); }),
+        layouts_(e, shape, sizes, Schedule::concurrent_layers(net(e)), scratch(needs.lanes())),
+        packed_(e, shape, sizes) {
     if (!is_empty())
-      for (detail::product_key const& key : needs.products()) products_.plan(cublas_.get(), key, options.products);
+      for (detail::product_key const& key : needs.products())
+        products_.plan(cublas_.get(), key, options.products, concurrent_lines(e));
   }
 
-  static network net(extents const& e) { return {e.layers, e.directions, e.steps}; }
+  static network net(extents const& e) {
+    return {e.layers, e.directions, e.steps, shape.input_gates, shape.recurrent_gates};
+  }
+
+  /// How many lines the schedule has in flight at once.
+  static int concurrent_lines(extents const& e) {
+    return int(std::clamp<std::int64_t>(Schedule::concurrent_layers(net(e)), 1, e.layers) * e.directions);
+  }
+
+  static detail::executor_scratch scratch(std::int64_t lanes) {
+    return {lanes, std::int64_t(detail::product_scratch_bytes), detail::column_sum_chunks,
+            detail::slots_of_a_lane<Cell, elementwise>()};
+  }
 
   /// Refuses what cannot be run before anything is planned: sizes first, since a plan grows with them.
   static extents checked(extents const& e) {
     detail::check_extents("rnn", e, shape, sizes.accumulate);
-    detail::network_layouts const most(e, shape, sizes, e.layers, 1, scratch_bytes, detail::column_sum_chunks);
+    detail::network_layouts const most(e, shape, sizes, e.layers, scratch(1));
     // One thread a unit, blocks counted in 31 bits.
     std::int64_t const units = detail::checked_product("rnn", e.lines(), e.batch, e.hidden);
     if (units >= std::int64_t(1) << 37 || shape.gates * e.hidden >= std::int64_t(1) << 30)
@@ -169,7 +218,7 @@ class rnn {
   }
 
   static detail::plan_sink dry_run(extents const& e) {
-    detail::plan_sink sink(e.steps, shape);
+    detail::plan_sink sink(e.steps, shape, fused_steps, elementwise);
     Schedule::forward(net(e), sink);
     for (gradient_request const wanted : {gradient_request{true, true}, {true, false}, {false, true}})
       Schedule::backward(net(e), wanted, sink);
@@ -199,12 +248,13 @@ class rnn {
 
   void run_forward(char const* where, cudaStream_t stream, forward_arguments const& a, bool training) const {
     pass const p = training ? pass::training : pass::inference;
-    detail::check_forward(where, a, e_, workspace_bytes(p), training ? reserve_bytes() : 0);
+    detail::check_forward(where, a, e_, workspace_bytes(p), training ? reserve_bytes() : 0, packed_bytes());
     refuse_lengths(where, a.lengths);
     check_device(where, stream);
     if (e_.batch == 0) return;
     detail::forward_buffers<Cell, Precision> const buffers(e_, layouts_, a, training);
-    detail::cuda_forward_sink<Cell, Precision> sink(stream, lanes_, products_, a, buffers);
+    detail::cuda_forward_sink<Cell, Precision, fused_steps, elementwise> sink(stream, lanes_, products_, steps_,
+                                                                              packed_, a, buffers);
     joining(stream, [&] {
       sink.begin();
       if (!is_empty()) Schedule::forward(net(e_), sink);
@@ -214,13 +264,14 @@ class rnn {
 
   void run_backward(char const* where, cudaStream_t stream, backward_arguments const& a,
                     gradient_request wanted) const {
-    detail::check_backward(where, a, e_, wanted, workspace_bytes(pass::backward), reserve_bytes());
+    detail::check_backward(where, a, e_, wanted, workspace_bytes(pass::backward), reserve_bytes(), packed_bytes());
     refuse_lengths(where, a.lengths);
     check_device(where, stream);
     if (is_empty() && wanted.weights && a.mode == gradient_mode::overwrite) clear_gradients(stream, a);
     if (e_.batch == 0) return;
     detail::backward_buffers<Cell, Precision> const buffers(e_, layouts_, a);
-    detail::cuda_backward_sink<Cell, Precision> sink(stream, lanes_, products_, a, buffers);
+    detail::cuda_backward_sink<Cell, Precision, fused_steps, elementwise> sink(stream, lanes_, products_, steps_,
+                                                                               packed_, a, buffers);
     joining(stream, [&] {
       sink.begin(wanted);
       if (!is_empty()) Schedule::backward(net(e_), wanted, sink);
@@ -259,8 +310,10 @@ class rnn {
   int device_;
   detail::owned_cublas cublas_;
   detail::network_products<Precision> products_;
+  detail::network_steps<Cell, Precision, fused_steps> steps_;
   detail::lane_set lanes_;
   detail::network_layouts layouts_;
+  detail::packed_layout packed_;
 };
 
 }  // namespace rnnopt

@@ -17,7 +17,7 @@ namespace {
 
 using rnnopt::schedules::stepwise;
 using cell = cells::peephole_lstm;
-using device = device_network<cell, rnnopt::fp32, stepwise>;
+using device = device_network<cell, rnnopt::fp32, stepwise<>>;
 
 rnnopt::extents const usual{2, 4, 6, 3, 5, 1};
 
@@ -132,7 +132,7 @@ TEST(contract, large_preactivations) {
   random_network<rnnopt::gru, rnnopt::fp16> host(rnnopt::extents{1, 2, 3, 2, 1, 1});
   SCOPED_TRACE(host.description());
   for (auto& weight : host.weights) weight = rnnopt::half(static_cast<float>(weight) > 0 ? 6e4F : -6e4F);
-  device_network<rnnopt::gru, rnnopt::fp16, stepwise> network(host);
+  device_network<rnnopt::gru, rnnopt::fp16, stepwise<>> network(host);
   network.plan().forward_training(nullptr, network.forward_arguments(true));
   network.plan().backward(nullptr, network.backward_arguments());
   auto const got = network.fetch();
@@ -224,21 +224,21 @@ TEST(contract, errors_of_cuda_keep_their_code) {
 /// More steps than 16 bits count, where grid dimensions and libraries end.
 TEST(contract, long_sequence) {
   random_network<rnnopt::lstm, rnnopt::fp64> const host(rnnopt::extents{1, 4, 8, 2, 66000, 1});
-  device_network<rnnopt::lstm, rnnopt::fp64, stepwise> network(host);
+  device_network<rnnopt::lstm, rnnopt::fp64, stepwise<>> network(host);
   network.plan().forward_training(nullptr, network.forward_arguments(true));
   network.plan().backward(nullptr, network.backward_arguments());
   for (std::string const& failure :
-       beyond(tolerance<rnnopt::fp64>(66000), network.fetch(), host_results<stepwise>(host)))
+       beyond(tolerance<rnnopt::fp64>(66000), network.fetch(), host_results<stepwise<>>(host)))
     ADD_FAILURE() << failure;
 }
 
 /// A batch beyond what a grid's y dimension counts.
 TEST(contract, large_batch) {
   random_network<rnnopt::lstm, rnnopt::fp64> const host(rnnopt::extents{1, 3, 5, 70000, 2, 1});
-  device_network<rnnopt::lstm, rnnopt::fp64, stepwise> network(host);
+  device_network<rnnopt::lstm, rnnopt::fp64, stepwise<>> network(host);
   network.plan().forward_training(nullptr, network.forward_arguments(true));
   network.plan().backward(nullptr, network.backward_arguments());
-  for (std::string const& failure : beyond(tolerance<rnnopt::fp64>(2), network.fetch(), host_results<stepwise>(host)))
+  for (std::string const& failure : beyond(tolerance<rnnopt::fp64>(2), network.fetch(), host_results<stepwise<>>(host)))
     ADD_FAILURE() << failure;
 }
 
@@ -247,10 +247,11 @@ TEST(contract, measured_products) {
   random_network<rnnopt::lstm, rnnopt::fp64> const host(rnnopt::extents{2, 40, 64, 16, 12, 1});
   rnnopt::plan_options options;
   options.products = rnnopt::product_choice::measured;
-  device_network<rnnopt::lstm, rnnopt::fp64, stepwise> network(host, options);
+  device_network<rnnopt::lstm, rnnopt::fp64, stepwise<>> network(host, options);
   network.plan().forward_training(nullptr, network.forward_arguments(true));
   network.plan().backward(nullptr, network.backward_arguments());
-  for (std::string const& failure : beyond(tolerance<rnnopt::fp64>(12), network.fetch(), host_results<stepwise>(host)))
+  for (std::string const& failure :
+       beyond(tolerance<rnnopt::fp64>(12), network.fetch(), host_results<stepwise<>>(host)))
     ADD_FAILURE() << failure;
 }
 

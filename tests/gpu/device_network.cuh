@@ -116,15 +116,18 @@ class device_network {
   using accumulate = typename Precision::accumulate;
   static constexpr std::size_t other_states = Cell::states - 1;
 
-  explicit device_network(random_network<Cell, Precision> const& host, rnnopt::plan_options const& options = {})
+  /// @param shift  elements by which the weights lie beyond an address aligned to 16 bytes
+  explicit device_network(random_network<Cell, Precision> const& host, rnnopt::plan_options const& options = {},
+                          std::size_t shift = 0)
       : host_(host),
         plan_(host.e, options),
         inference_workspace_(plan_.workspace_bytes(rnnopt::pass::inference)),
         training_workspace_(plan_.workspace_bytes(rnnopt::pass::training)),
         backward_workspace_(plan_.workspace_bytes(rnnopt::pass::backward)),
         reserve_(plan_.reserve_bytes()),
+        packed_(plan_.packed_bytes()),
         x_(guarded::of(host.x)),
-        weights_(guarded::of(host.weights)),
+        weights_(guarded::of(shifted(host.weights, shift))),
         h_(guarded::of(host.h)),
         dy_(guarded::of(host.dy)),
         dh_(guarded::of(host.dh)),
@@ -139,8 +142,12 @@ class device_network {
       final_others_[s] = guarded(host.h.size() * sizeof(state));
       initial_dothers_[s] = guarded(host.h.size() * sizeof(state));
     }
-    bound_weights_ = host.layout.bind(weights_.template as<storage const>());
+    bound_weights_ = host.layout.bind(weights_.template as<storage const>() + shift);
     bound_gradients_ = host.layout.bind(dweights_.template as<accumulate>());
+    if (packed_.bytes() > 0) {
+      plan_.pack(nullptr, bound_weights_.data(), {packed_.template as<void>(), packed_.bytes()});
+      expect_success(cudaDeviceSynchronize());
+    }
   }
 
   network const& plan() const { return plan_; }
@@ -149,6 +156,7 @@ class device_network {
     typename network::forward_arguments a;
     a.x = x_.template as<storage const>();
     a.weights = bound_weights_.data();
+    a.packed = packed();
     a.initial.h = h_.template as<storage const>();
     a.y = y_.template as<storage>();
     a.final.h = final_h_.template as<storage>();
@@ -166,6 +174,7 @@ class device_network {
     typename network::backward_arguments a;
     a.x = x_.template as<storage const>();
     a.weights = bound_weights_.data();
+    a.packed = packed();
     a.dy = dy_.template as<storage const>();
     a.final_gradient.h = dh_.template as<storage const>();
     a.dx = dx_.template as<storage>();
@@ -187,7 +196,8 @@ class device_network {
 
   /// The first buffer whose guard was overwritten, or -1.
   int first_damaged() {
-    int index = 0;
+    if (!packed_.intact()) return 0;
+    int index = 1;
     for (guarded* const buffer : written()) {
       if (!buffer->intact()) return index;
       ++index;
@@ -214,6 +224,16 @@ class device_network {
   }
 
  private:
+  static std::vector<storage> shifted(std::vector<storage> values, std::size_t shift) {
+    values.insert(values.begin(), shift, storage());
+    return values;
+  }
+
+  rnnopt::const_memory packed() const {
+    return packed_.bytes() > 0 ? rnnopt::const_memory(packed_.template as<void>(), packed_.bytes())
+                               : rnnopt::const_memory();
+  }
+
   std::vector<guarded*> written() {
     std::vector<guarded*> all{&inference_workspace_,
                               &training_workspace_,
@@ -233,7 +253,7 @@ class device_network {
 
   random_network<Cell, Precision> const& host_;
   network plan_;
-  guarded inference_workspace_, training_workspace_, backward_workspace_, reserve_;
+  guarded inference_workspace_, training_workspace_, backward_workspace_, reserve_, packed_;
   guarded x_, weights_, h_, dy_, dh_, y_, final_h_, dx_, initial_dh_, dweights_;
   std::array<guarded, other_states> others_, dothers_, final_others_, initial_dothers_;
   std::vector<rnnopt::line_weights<storage const>> bound_weights_;

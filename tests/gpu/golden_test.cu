@@ -28,7 +28,7 @@ struct scalar_network {
   double* units() { return host.weights.data() + host.layout.line(0).units; }
 
   results<Cell, rnnopt::fp64> run() {
-    device_network<Cell, rnnopt::fp64, rnnopt::schedules::stepwise> device(host);
+    device_network<Cell, rnnopt::fp64, rnnopt::schedules::stepwise<>> device(host);
     device.plan().forward(nullptr, device.forward_arguments(false));
     return device.fetch();
   }

@@ -2,6 +2,7 @@
 
 #include "device_network.cuh"
 #include "rnnopt/cells/gru.hpp"
+#include "rnnopt/recorder.hpp"
 #include "rnnopt/schedules/wavefront.hpp"
 
 /// Lanes, streams and schedules that misbehave: neither speed nor company changes a bit.
@@ -19,6 +20,34 @@ struct lost {
   static void backward(rnnopt::network const&, rnnopt::gradient_request, Sink&) {}
 };
 
+/// A schedule that asks for a row block that W has not.
+struct greedy {
+  static std::int64_t concurrent_layers(rnnopt::network const&) { return 1; }
+  template <class Sink>
+  static void forward(rnnopt::network const& n, Sink& sink) {
+    sink.gate_input_product(0, {0, 0}, 0, 1, n.input_gates);
+  }
+  template <class Sink>
+  static void backward(rnnopt::network const&, rnnopt::gradient_request, Sink&) {}
+};
+
+/// A schedule that emits an operation whose kernels it does not announce.
+template <rnnopt::operation_kind Kind>
+struct unannounced {
+  static constexpr rnnopt::operation one{Kind, 0, {0, 0}, 0, 1};
+  static constexpr bool is_gradient = Kind >= rnnopt::operation_kind::pointwise_gradient;
+
+  static std::int64_t concurrent_layers(rnnopt::network const&) { return 1; }
+  template <class Sink>
+  static void forward(rnnopt::network const&, Sink& sink) {
+    if constexpr (!is_gradient) rnnopt::emit(one, sink);
+  }
+  template <class Sink>
+  static void backward(rnnopt::network const&, rnnopt::gradient_request, Sink& sink) {
+    if constexpr (is_gradient) rnnopt::emit(one, sink);
+  }
+};
+
 /// A schedule that emits other products when it runs than when it was planned.
 struct fickle {
   static inline std::int64_t steps = 1;
@@ -33,7 +62,7 @@ struct fickle {
 
 namespace {
 
-using wavefront = rnnopt::schedules::wavefront<3>;
+using wavefront = rnnopt::schedules::wavefront<rnnopt::schedules::input_steps<3>>;
 
 rnnopt::extents const usual{2, 4, 6, 3, 5, 1};
 
@@ -135,6 +164,8 @@ TEST(lanes, inconsistent_schedules) {
   using rnnopt::rnn;
   expect_inconsistent("rnnopt: rnn: the schedule uses lane -1 (lanes count from 0 to 4095)",
                       [] { rnn<rnnopt::gru, rnnopt::fp32, lost> const network(usual); });
+  expect_inconsistent("rnnopt: rnn: the schedule uses gate 3 (gates count from 0 to 2)",
+                      [] { rnn<rnnopt::gru, rnnopt::fp32, greedy> const network(usual); });
   random_network<rnnopt::gru, rnnopt::fp32> const host(usual);
   device_network<rnnopt::gru, rnnopt::fp32, fickle> network(host);
   fickle::steps = 2;
@@ -144,6 +175,21 @@ TEST(lanes, inconsistent_schedules) {
       [&] { network.plan().forward_training(nullptr, network.forward_arguments(true)); });
   fickle::steps = 1;
   EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+}
+
+template <rnnopt::operation_kind Kind>
+void expect_unannounced(std::string const& operation, std::string const& constant) {
+  expect_inconsistent("rnnopt: rnn: the schedule emits " + operation +
+                          " without announcing it (write static constexpr bool " + constant +
+                          " = true into the schedule)",
+                      [] { rnnopt::rnn<rnnopt::gru, rnnopt::fp32, unannounced<Kind>> const network(usual); });
+}
+TEST(lanes, operations_that_are_not_announced) {
+  using kind = rnnopt::operation_kind;
+  expect_unannounced<kind::step>("step", "fused_steps");
+  expect_unannounced<kind::step_gradient>("step_gradient", "fused_steps");
+  expect_unannounced<kind::elementwise>("elementwise", "elementwise");
+  expect_unannounced<kind::elementwise_gradient>("elementwise_gradient", "elementwise");
 }
 
 /// Two plans on two streams at once, many times.

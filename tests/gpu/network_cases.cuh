@@ -66,7 +66,9 @@ class network : public testing::Test {
   using precision = typename Case::precision;
   using schedule = typename Case::schedule;
 
-  void run(std::int64_t layers, std::int64_t steps, std::int64_t batch, std::int64_t input, std::int64_t hidden) {
+  /// `shift`: see device_network.
+  void run(std::int64_t layers, std::int64_t steps, std::int64_t batch, std::int64_t input, std::int64_t hidden,
+           std::size_t shift = 0) {
     rnnopt::extents e;
     e.layers = layers;
     e.steps = steps;
@@ -76,7 +78,7 @@ class network : public testing::Test {
     random_network<cell, precision> const host(e);
     SCOPED_TRACE(host.description());
     test_stream stream;
-    device_network<cell, precision, schedule> device(host);
+    device_network<cell, precision, schedule> device(host, {}, shift);
     auto const inference = device.forward_arguments(false);
     auto const training = device.forward_arguments(true);
     auto const backward = device.backward_arguments();
@@ -129,6 +131,15 @@ TYPED_TEST_P(network, small) {
 TYPED_TEST_P(network, odd) {
   for (std::int64_t layers = 1; layers <= 3; ++layers) this->run(layers, 7, 5, 3, 33);
 }
+/// Rows and units that fill no tile, and a long sum.
+TYPED_TEST_P(network, uneven) {
+  this->run(2, 3, 65, 7, 130);
+  this->run(2, 3, 65, 7, 136);  // a row of R is a multiple of 16 bytes in every precision
+  this->run(1, 2, 1, 5, 1000);
+  this->run(2, 3, 17, 8, 333);
+}
+/// Weights aligned to one element, which is all that rows of an odd length ask for.
+TYPED_TEST_P(network, unaligned) { this->run(2, 3, 17, 3, 33, 1); }
 TYPED_TEST_P(network, ones) {
   for (std::int64_t layers = 1; layers <= 3; ++layers) this->run(layers, 3, 1, 1, 1);
 }
@@ -143,9 +154,9 @@ TYPED_TEST_P(network, empty) {
     this->run(layers, 0, 0, 4, 6);
   }
 }
-REGISTER_TYPED_TEST_SUITE_P(network, small, odd, ones, large, empty);
+REGISTER_TYPED_TEST_SUITE_P(network, small, odd, uneven, unaligned, ones, large, empty);
 
-template <class Cell, class Schedule = rnnopt::schedules::stepwise>
+template <class Cell, class Schedule = rnnopt::schedules::stepwise<>>
 using every_precision =
     testing::Types<network_case<Cell, rnnopt::fp32, Schedule>,  // fp32
                    network_case<Cell, rnnopt::tf32, Schedule>, network_case<Cell, rnnopt::fp16, Schedule>,

@@ -16,8 +16,8 @@ double error_of_y() {
   e.steps = 50;
   random_network<rnnopt::lstm, Precision> const host(e);
   auto const wide = host.template in<rnnopt::fp64>();
-  auto const expected = host_results<rnnopt::schedules::stepwise>(wide);
-  device_network<rnnopt::lstm, Precision, rnnopt::schedules::stepwise> device(host);
+  auto const expected = host_results<rnnopt::schedules::stepwise<>>(wide);
+  device_network<rnnopt::lstm, Precision, rnnopt::schedules::stepwise<>> device(host);
   device.plan().forward(nullptr, device.forward_arguments(false));
   double const error = relative_error(device.fetch().y, expected.y);
   testing::Test::RecordProperty("relative_error", std::to_string(error));

@@ -17,4 +17,4 @@ struct bounded {
   }
 };
 
-template class rnnopt::rnn<bounded, rnnopt::fp32, rnnopt::schedules::stepwise>;
+template class rnnopt::rnn<bounded, rnnopt::fp32, rnnopt::schedules::stepwise<>>;

@@ -5,14 +5,15 @@
 #include "rnnopt/buffers.hpp"
 #include "rnnopt/device/column_sum.cuh"
 #include "rnnopt/device/copy.cuh"
+#include "rnnopt/device/optional_kernels.cuh"
 #include "rnnopt/device/pointwise_gradient.cuh"
 #include "rnnopt/device/products.cuh"
 #include "rnnopt/device/sink_base.cuh"
 
 namespace rnnopt::detail {
 
-/// Enqueues a schedule's backward operations on streams.
-template <class Cell, class Precision>
+/// Enqueues a schedule's backward operations on streams; FusedSteps, Elementwise: what the schedule announces.
+template <class Cell, class Precision, bool FusedSteps, bool Elementwise>
 class cuda_backward_sink : public cuda_sink_base {
   using traits = cell_traits<Cell>;
   using gates = typename traits::gates;
@@ -22,13 +23,16 @@ class cuda_backward_sink : public cuda_sink_base {
 
  public:
   cuda_backward_sink(cudaStream_t stream, lane_set const& lanes, network_products<Precision> const& products,
+                     network_steps<Cell, Precision, FusedSteps> const& steps, packed_layout const& packed,
                      backward_arguments<Cell, Precision> const& arguments,
                      backward_buffers<Cell, Precision> const& buffers)
       : cuda_sink_base(stream, lanes, buffers.workspace_base, buffers.workspace.product_scratch),
         products_(products),
+        steps_(steps),
         a_(arguments),
         b_(buffers),
-        e_(buffers.e) {}
+        e_(buffers.e),
+        weights_(e_, packed, arguments.weights, arguments.packed) {}
 
   /// Starts the gradients that are carried backward, then lets the side lanes start.
   void begin(gradient_request wanted) {
@@ -61,48 +65,57 @@ class cuda_backward_sink : public cuda_sink_base {
   }
 
   void pointwise_gradient(int lane, line l, std::int64_t step) {
-    std::int64_t const time = time_of(e_, l, step), before = slot_before(l, time);
-    bool const last = step == e_.steps - 1, top = l.layer == e_.layers - 1;
-    pointwise_gradient_arguments<Cell, Precision> p{};
-    p.saved = b_.preactivations(l, time);
-    p.h_before = b_.h(l, before);
-    for (int s = 1; s < traits::states; ++s) p.before[s - 1] = b_.other(s, l, before);
-    p.units = a_.weights[index_of(e_, l)].units;
-    p.dy_row = e_.directions * e_.hidden;
-    storage const* const dy = top ? a_.dy : b_.layer_gradients(l.layer, 0);
-    p.dy = dy != nullptr ? dy + time * e_.batch * p.dy_row + l.direction * e_.hidden : nullptr;
-    p.recurrent_gradients = last || gates::recurrent_count == 0 ? nullptr : b_.recurrent_gradients(l);
-    p.state_gradients = b_.state_gradients(l, 0);
-    p.unit_gradients = traits::unit_parameters > 0 ? b_.unit_gradients(l, 0) : nullptr;
-    p.input_gate_gradients = b_.input_gate_gradients(l, time);
-    p.recurrent_gate_gradients = b_.recurrent_gate_gradients(l, time);
-    p.batch = std::int32_t(e_.batch);
-    p.hidden = std::int32_t(e_.hidden);
-    p.first = last;
-    launch_pointwise_gradient(stream(lane), p);
+    bool const early = may_begin_early(lane);
+    launch_pointwise_gradient(stream(lane), cell_of(l, step), early);
+  }
+
+  void elementwise_gradient(int lane, line l, std::int64_t step) {
+    if constexpr (Elementwise) {
+      auto* const slots = at<accumulate>(b_.workspace_base, b_.workspace.elementwise_slots,
+                                         lane * slots_of_a_lane<Cell, Elementwise>() * b_.plane());
+      launch_elementwise_gradient(stream(lane), cell_of(l, step), slots);
+    } else {
+      fail_unannounced("elementwise_gradient", "elementwise");
+    }
+  }
+
+  /// A product and a pointwise kernel where the fused one does not run; the latter alone where nothing comes through R.
+  void step_gradient(int lane, line l, std::int64_t step) {
+    if constexpr (!FusedSteps) {
+      fail_unannounced("step_gradient", "fused_steps");
+    } else if constexpr (gates::recurrent_count == 0) {
+      pointwise_gradient(lane, l, step);
+    } else {
+      if (step == e_.steps - 1) return pointwise_gradient(lane, l, step);
+      storage const* const following = b_.recurrent_gate_gradients(l, time_of(e_, l, step + 1));
+      storage const* const r = a_.weights[index_of(e_, l)].recurrent;
+      if (steps_.runs(following, r)) {
+        step_place const place = place_step(lane, l, step, step + 1);
+        steps_.backward(place.stream, cell_of(l, step), following, r, place.follows_step);
+      } else {
+        recurrent_gradient(lane, l, step + 1);
+        pointwise_gradient(lane, l, step);
+      }
+    }
   }
 
   void recurrent_gradient(int lane, line l, std::int64_t step) {
-    if (gates::recurrent_count == 0) return;
-    products_[{product_kind::recurrent_gradient, false, 1}].run(
-        stream(lane), b_.recurrent_gate_gradients(l, time_of(e_, l, step)), a_.weights[index_of(e_, l)].recurrent,
-        b_.recurrent_gradients(l), false, scratch(lane));
+    if (gates::recurrent_count > 0) multiply_recurrent(lane, l, step, 0, false);
+  }
+  void gate_recurrent_gradient(int lane, line l, std::int64_t step, std::int64_t gate) {
+    multiply_recurrent(lane, l, step, gate, true);
   }
 
   void input_gradient(int lane, line l, std::int64_t first_step, std::int64_t steps) {
-    if (l.layer == 0 && a_.dx == nullptr) return;
-    time_range const times = times_of(e_, l, first_step, steps);
-    std::int64_t const inputs = e_.input_of(l.layer);
-    storage* const out =
-        l.layer == 0 ? a_.dx + times.first * e_.batch * inputs : b_.layer_gradients(l.layer - 1, times.first);
-    if (gates::input_count == 0) {
-      require_success(cudaMemsetAsync(out, 0, std::size_t(steps * e_.batch * inputs) * sizeof(storage), stream(lane)),
+    if (gates::input_count > 0) return multiply_input(lane, l, first_step, steps, 0, false);
+    storage* const out = input_gradients(l, first_step, steps);
+    std::int64_t const count = steps * e_.batch * e_.input_of(l.layer);
+    if (out != nullptr)
+      require_success(cudaMemsetAsync(out, 0, std::size_t(count) * sizeof(storage), stream(lane)),
                       "clearing a gradient");
-      return;
-    }
-    products_[{product_kind::input_gradient, l.layer == 0, steps}].run(
-        stream(lane), b_.input_gate_gradients(l, times.first), a_.weights[index_of(e_, l)].input, out, false,
-        scratch(lane));
+  }
+  void gate_input_gradient(int lane, line l, std::int64_t first_step, std::int64_t steps, std::int64_t gate) {
+    multiply_input(lane, l, first_step, steps, gate, true);
   }
 
   void weight_gradient(int lane, line l) {
@@ -138,9 +151,57 @@ class cuda_backward_sink : public cuda_sink_base {
   }
 
  private:
+  /// What the gradient of the cell of a step reads and writes.
+  pointwise_gradient_arguments<Cell, Precision> cell_of(line const& l, std::int64_t step) const {
+    std::int64_t const time = time_of(e_, l, step), before = slot_before(l, time);
+    bool const last = step == e_.steps - 1, top = l.layer == e_.layers - 1;
+    pointwise_gradient_arguments<Cell, Precision> p{};
+    p.saved = b_.preactivations(l, time);
+    p.h_before = b_.h(l, before);
+    for (int s = 1; s < traits::states; ++s) p.before[s - 1] = b_.other(s, l, before);
+    p.units = a_.weights[index_of(e_, l)].units;
+    p.dy_row = e_.directions * e_.hidden;
+    storage const* const dy = top ? a_.dy : b_.layer_gradients(l.layer, 0);
+    p.dy = dy != nullptr ? dy + time * e_.batch * p.dy_row + l.direction * e_.hidden : nullptr;
+    p.recurrent_gradients = last || gates::recurrent_count == 0 ? nullptr : b_.recurrent_gradients(l);
+    p.state_gradients = b_.state_gradients(l, 0);
+    p.unit_gradients = traits::unit_parameters > 0 ? b_.unit_gradients(l, 0) : nullptr;
+    p.input_gate_gradients = b_.input_gate_gradients(l, time);
+    p.recurrent_gate_gradients = b_.recurrent_gate_gradients(l, time);
+    p.batch = std::int32_t(e_.batch);
+    p.hidden = std::int32_t(e_.hidden);
+    p.first = last;
+    return p;
+  }
+
+  /// What the gradients of one gate, or of all, pass through R; the first gate's overwrite, the others are added.
+  void multiply_recurrent(int lane, line const& l, std::int64_t step, std::int64_t gate, bool one_gate) {
+    products_[{product_kind::recurrent_gradient, false, 1, one_gate}].run(
+        stream(lane), b_.recurrent_gate_gradients(l, time_of(e_, l, step)) + gate * e_.hidden,
+        weights_.recurrent(l, gate), b_.recurrent_gradients(l), gate > 0, scratch(lane));
+    enqueued_product(lane);
+  }
+
+  /// Likewise through W.
+  void multiply_input(int lane, line const& l, std::int64_t first_step, std::int64_t steps, std::int64_t gate,
+                      bool one_gate) {
+    storage* const out = input_gradients(l, first_step, steps);
+    if (out == nullptr) return;
+    products_[{product_kind::input_gradient, l.layer == 0, steps, one_gate}].run(
+        stream(lane), b_.input_gate_gradients(l, times_of(e_, l, first_step, steps).first) + gate * e_.hidden,
+        weights_.input(l, gate), out, gate > 0, scratch(lane));
+  }
+
+  /// dx, or dy of the layer below; null where dx is not wanted.
+  storage* input_gradients(line const& l, std::int64_t first_step, std::int64_t steps) const {
+    std::int64_t const first = times_of(e_, l, first_step, steps).first;
+    if (l.layer > 0) return b_.layer_gradients(l.layer - 1, first);
+    return a_.dx != nullptr ? a_.dx + first * e_.batch * e_.input : nullptr;
+  }
+
   template <class T>
   void column_sum(int lane, T const* from, std::int64_t rows, std::int64_t columns, std::int64_t row_stride,
-                  accumulate* out) const {
+                  accumulate* out) {
     accumulate* const partial = at<accumulate>(b_.workspace_base, b_.workspace.column_sums,
                                                lane * column_sum_chunks * traits::gate_count * e_.hidden);
     launch_column_sum(stream(lane), from, rows, columns, row_stride, out, a_.mode == gradient_mode::accumulate,
@@ -148,9 +209,11 @@ class cuda_backward_sink : public cuda_sink_base {
   }
 
   network_products<Precision> const& products_;
+  network_steps<Cell, Precision, FusedSteps> const& steps_;
   backward_arguments<Cell, Precision> const& a_;
   backward_buffers<Cell, Precision> const& b_;
   extents const& e_;
+  product_weights<storage> weights_;
 };
 
 }  // namespace rnnopt::detail

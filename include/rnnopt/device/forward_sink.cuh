@@ -4,14 +4,15 @@
 
 #include "rnnopt/buffers.hpp"
 #include "rnnopt/device/copy.cuh"
+#include "rnnopt/device/optional_kernels.cuh"
 #include "rnnopt/device/pointwise.cuh"
 #include "rnnopt/device/products.cuh"
 #include "rnnopt/device/sink_base.cuh"
 
 namespace rnnopt::detail {
 
-/// Enqueues a schedule's forward operations on streams.
-template <class Cell, class Precision>
+/// Enqueues a schedule's forward operations on streams; FusedSteps, Elementwise: what the schedule announces.
+template <class Cell, class Precision, bool FusedSteps, bool Elementwise>
 class cuda_forward_sink : public cuda_sink_base {
   using traits = cell_traits<Cell>;
   using gates = typename traits::gates;
@@ -21,13 +22,16 @@ class cuda_forward_sink : public cuda_sink_base {
 
  public:
   cuda_forward_sink(cudaStream_t stream, lane_set const& lanes, network_products<Precision> const& products,
+                    network_steps<Cell, Precision, FusedSteps> const& steps, packed_layout const& packed,
                     forward_arguments<Cell, Precision> const& arguments,
                     forward_buffers<Cell, Precision> const& buffers)
       : cuda_sink_base(stream, lanes, buffers.workspace_base, buffers.workspace.product_scratch),
         products_(products),
+        steps_(steps),
         a_(arguments),
         b_(buffers),
-        e_(buffers.e) {}
+        e_(buffers.e),
+        weights_(e_, packed, arguments.weights, arguments.packed) {}
 
   /// Puts the initial states (zeros where null) into their slots, then lets the side lanes start.
   void begin() {
@@ -54,23 +58,55 @@ class cuda_forward_sink : public cuda_sink_base {
   }
 
   void input_product(int lane, line l, std::int64_t first_step, std::int64_t steps) {
-    if (gates::input_count == 0) return;
-    time_range const times = times_of(e_, l, first_step, steps);
-    line const below{l.layer - 1, 0};
-    storage const* const x =
-        l.layer == 0 ? a_.x + times.first * e_.batch * e_.input : b_.h(below, slot_after(below, times.first));
-    products_[{product_kind::input, l.layer == 0, steps}].run(stream(lane), x, a_.weights[index_of(e_, l)].input,
-                                                              b_.input_products(l, times.first), false, scratch(lane));
+    if (gates::input_count > 0) multiply_input(lane, l, first_step, steps, 0, false);
   }
-
+  void gate_input_product(int lane, line l, std::int64_t first_step, std::int64_t steps, std::int64_t gate) {
+    multiply_input(lane, l, first_step, steps, gate, true);
+  }
   void recurrent_product(int lane, line l, std::int64_t step) {
-    if (gates::recurrent_count == 0) return;
-    products_[{product_kind::recurrent, false, 1}].run(stream(lane), b_.h(l, slot_before(l, time_of(e_, l, step))),
-                                                       a_.weights[index_of(e_, l)].recurrent, b_.recurrent_products(l),
-                                                       false, scratch(lane));
+    if (gates::recurrent_count > 0) multiply_recurrent(lane, l, step, 0, false);
+  }
+  void gate_recurrent_product(int lane, line l, std::int64_t step, std::int64_t gate) {
+    multiply_recurrent(lane, l, step, gate, true);
   }
 
   void pointwise(int lane, line l, std::int64_t step) {
+    bool const early = may_begin_early(lane);
+    launch_pointwise(stream(lane), cell_of(l, step), early);
+  }
+
+  void elementwise(int lane, line l, std::int64_t step) {
+    if constexpr (Elementwise) {
+      auto* const slots = at<accumulate>(b_.workspace_base, b_.workspace.elementwise_slots,
+                                         lane * slots_of_a_lane<Cell, Elementwise>() * b_.plane());
+      launch_elementwise(stream(lane), cell_of(l, step), slots);
+    } else {
+      fail_unannounced("elementwise", "elementwise");
+    }
+  }
+
+  /// A product and a pointwise kernel where the fused one does not run.
+  void step(int lane, line l, std::int64_t step) {
+    if constexpr (!FusedSteps) {
+      fail_unannounced("step", "fused_steps");
+    } else if constexpr (gates::recurrent_count == 0) {
+      pointwise(lane, l, step);
+    } else {
+      pointwise_arguments<Cell, Precision> const cell = cell_of(l, step);
+      storage const* const r = a_.weights[index_of(e_, l)].recurrent;
+      if (steps_.runs(cell.h_before, r)) {
+        step_place const place = place_step(lane, l, step, step - 1);
+        steps_.forward(place.stream, cell, r, place.follows_step);
+      } else {
+        recurrent_product(lane, l, step);
+        pointwise(lane, l, step);
+      }
+    }
+  }
+
+ private:
+  /// What the cell of a step reads and writes.
+  pointwise_arguments<Cell, Precision> cell_of(line const& l, std::int64_t step) const {
     std::int64_t const time = time_of(e_, l, step), before = slot_before(l, time), after = slot_after(l, time);
     line_weights<storage const> const& weights = a_.weights[index_of(e_, l)];
     pointwise_arguments<Cell, Precision> p{};
@@ -89,17 +125,38 @@ class cuda_forward_sink : public cuda_sink_base {
     p.saved = b_.preactivations(l, time);
     p.batch = std::int32_t(e_.batch);
     p.hidden = std::int32_t(e_.hidden);
-    launch_pointwise(stream(lane), p);
+    return p;
   }
 
- private:
+  /// W x into the columns of one gate, or of all.
+  void multiply_input(int lane, line const& l, std::int64_t first_step, std::int64_t steps, std::int64_t gate,
+                      bool one_gate) {
+    time_range const times = times_of(e_, l, first_step, steps);
+    line const below{l.layer - 1, 0};
+    storage const* const x =
+        l.layer == 0 ? a_.x + times.first * e_.batch * e_.input : b_.h(below, slot_after(below, times.first));
+    products_[{product_kind::input, l.layer == 0, steps, one_gate}].run(
+        stream(lane), x, weights_.input(l, gate), b_.input_products(l, times.first) + gate * e_.hidden, false,
+        scratch(lane));
+  }
+
+  /// R h into the columns of one gate, or of all.
+  void multiply_recurrent(int lane, line const& l, std::int64_t step, std::int64_t gate, bool one_gate) {
+    products_[{product_kind::recurrent, false, 1, one_gate}].run(
+        stream(lane), b_.h(l, slot_before(l, time_of(e_, l, step))), weights_.recurrent(l, gate),
+        b_.recurrent_products(l) + gate * e_.hidden, false, scratch(lane));
+    enqueued_product(lane);
+  }
+
   /// Distance between the lines of a state other than h: inference keeps one slot a line.
   std::int64_t other_stride() const { return b_.training ? (e_.steps + 1) * b_.plane() : b_.plane(); }
 
   network_products<Precision> const& products_;
+  network_steps<Cell, Precision, FusedSteps> const& steps_;
   forward_arguments<Cell, Precision> const& a_;
   forward_buffers<Cell, Precision> const& b_;
   extents const& e_;
+  product_weights<storage> weights_;
 };
 
 }  // namespace rnnopt::detail

@@ -40,9 +40,9 @@ inline owned_memory allocate(std::size_t bytes, char const* where) {
   require_success(cudaMalloc(&pointer, bytes), where);
   return owned_memory(pointer);
 }
-inline owned_stream make_stream(char const* where) {
+inline owned_stream make_stream(char const* where, int priority = 0) {
   cudaStream_t stream = nullptr;
-  require_success(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), where);
+  require_success(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, priority), where);
   return owned_stream(stream);
 }
 inline owned_event make_event(unsigned flags, char const* where) {

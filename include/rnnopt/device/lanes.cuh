@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
+#include "rnnopt/device/dependent_launch.cuh"
 #include "rnnopt/device/handles.cuh"
 
 namespace rnnopt::detail {
@@ -9,15 +11,24 @@ namespace rnnopt::detail {
 /// The streams and events behind a schedule's lanes; lane 0 is whatever stream the caller gives.
 class lane_set {
  public:
-  lane_set(int lanes, int events) {
+  /// @param priority  priority(lane), larger goes first; brought into the range that the device has
+  template <class Priority>
+  lane_set(int lanes, int events, Priority const& priority) {
     char const* const where = "creating lanes";
+    // CUDA's priorities fall: the greatest is the lowest number, the usual one 0.
+    int least = 0, greatest = 0;
+    require_success(cudaDeviceGetStreamPriorityRange(&least, &greatest), where);
     for (int lane = 1; lane < lanes; ++lane) {
-      side_.push_back(make_stream(where));
+      side_.push_back(make_stream(where, -(std::clamp)(priority(lane), -least, -greatest)));
       joined_.push_back(make_event(cudaEventDisableTiming, where));
     }
     if (lanes > 1) forked_ = make_event(cudaEventDisableTiming, where);
     for (int event = 0; event < events; ++event) events_.push_back(make_event(cudaEventDisableTiming, where));
+    launch_early_ = has_dependent_launch();
   }
+
+  /// Whether the device can begin a kernel before the one before it has ended.
+  bool launch_early() const { return launch_early_; }
 
   cudaStream_t stream(cudaStream_t caller, int lane) const {
     return lane == 0 ? caller : side_[std::size_t(lane - 1)].get();
@@ -58,6 +69,7 @@ class lane_set {
   owned_event forked_;
   std::vector<owned_event> joined_;
   std::vector<owned_event> events_;
+  bool launch_early_ = false;
 };
 
 }  // namespace rnnopt::detail

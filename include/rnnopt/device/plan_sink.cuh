@@ -5,6 +5,7 @@
 #include <string>
 
 #include "rnnopt/device/products.cuh"
+#include "rnnopt/device/sink_base.cuh"
 
 namespace rnnopt::detail {
 
@@ -15,25 +16,63 @@ class plan_sink {
   static constexpr int most_events = 1 << 16;
 
  public:
-  plan_sink(std::int64_t all_steps, cell_shape const& cell) : all_steps_(all_steps), cell_(cell) {}
+  plan_sink(std::int64_t all_steps, cell_shape const& cell, bool fused_steps, bool elementwise)
+      : all_steps_(all_steps), cell_(cell), fused_steps_(fused_steps), elementwise_(elementwise) {}
 
   void input_product(int lane, line l, std::int64_t, std::int64_t steps) {
     use(lane);
     if (cell_.input_gates > 0) need(product_kind::input, l, steps);
   }
+  void gate_input_product(int lane, line l, std::int64_t, std::int64_t steps, std::int64_t gate) {
+    use(lane);
+    check_gate(gate, cell_.input_gates);
+    need(product_kind::input, l, steps, true);
+  }
   void recurrent_product(int lane, line, std::int64_t) {
     use(lane);
     if (cell_.recurrent_gates > 0) need(product_kind::recurrent, {}, 1);
   }
+  void gate_recurrent_product(int lane, line, std::int64_t, std::int64_t gate) {
+    use(lane);
+    check_gate(gate, cell_.recurrent_gates);
+    need(product_kind::recurrent, {}, 1, true);
+  }
   void pointwise(int lane, line, std::int64_t) { use(lane); }
+  void elementwise(int lane, line, std::int64_t) {
+    use(lane);
+    if (!elementwise_) fail_unannounced("elementwise", "elementwise");
+  }
+  /// Its products too: not every device, extent and pointer is one for the fused kernel.
+  void step(int lane, line l, std::int64_t step) {
+    if (!fused_steps_) fail_unannounced("step", "fused_steps");
+    recurrent_product(lane, l, step);
+  }
   void pointwise_gradient(int lane, line, std::int64_t) { use(lane); }
+  void elementwise_gradient(int lane, line, std::int64_t) {
+    use(lane);
+    if (!elementwise_) fail_unannounced("elementwise_gradient", "elementwise");
+  }
+  void step_gradient(int lane, line l, std::int64_t step) {
+    if (!fused_steps_) fail_unannounced("step_gradient", "fused_steps");
+    recurrent_gradient(lane, l, step);
+  }
   void recurrent_gradient(int lane, line, std::int64_t) {
     use(lane);
     if (cell_.recurrent_gates > 0) need(product_kind::recurrent_gradient, {}, 1);
   }
+  void gate_recurrent_gradient(int lane, line, std::int64_t, std::int64_t gate) {
+    use(lane);
+    check_gate(gate, cell_.recurrent_gates);
+    need(product_kind::recurrent_gradient, {}, 1, true);
+  }
   void input_gradient(int lane, line l, std::int64_t, std::int64_t steps) {
     use(lane);
     if (cell_.input_gates > 0) need(product_kind::input_gradient, l, steps);
+  }
+  void gate_input_gradient(int lane, line l, std::int64_t, std::int64_t steps, std::int64_t gate) {
+    use(lane);
+    check_gate(gate, cell_.input_gates);
+    need(product_kind::input_gradient, l, steps, true);
   }
   void weight_gradient(int lane, line l) {
     use(lane);
@@ -66,15 +105,22 @@ class plan_sink {
            "events count from 0 to " + std::to_string(most_events - 1));
     events_ = (std::max)(events_, event + 1);
   }
-  void need(product_kind kind, line const& l, std::int64_t steps) {
+  static void check_gate(std::int64_t gate, int gates) {
+    if (gate < 0 || gate >= gates)
+      fail(errc::schedule_inconsistent, "rnn", "the schedule uses gate " + std::to_string(gate),
+           "gates count from 0 to " + std::to_string(gates - 1));
+  }
+  void need(product_kind kind, line const& l, std::int64_t steps, bool one_gate = false) {
     // Kinds that do not read x are alike in every layer.
     bool const reads_layer_input =
         kind == product_kind::input || kind == product_kind::input_gradient || kind == product_kind::input_weights;
-    products_.insert({kind, reads_layer_input && l.layer == 0, steps});
+    products_.insert({kind, reads_layer_input && l.layer == 0, steps, one_gate});
   }
 
   std::int64_t all_steps_;
   cell_shape cell_;
+  bool fused_steps_;
+  bool elementwise_;
   int lanes_ = 1;
   int events_ = 0;
   std::set<product_key> products_;

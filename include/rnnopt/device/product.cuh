@@ -9,19 +9,14 @@
 #include <type_traits>
 #include <vector>
 
-#include "rnnopt/device/handles.cuh"
+#include "rnnopt/device/chain_timer.cuh"
 #include "rnnopt/error.hpp"
 #include "rnnopt/precision.hpp"
+#include "rnnopt/product_choice.hpp"
 
 /// One matrix product over cuBLASLt, its algorithm chosen when it is planned.
 
 namespace rnnopt {
-
-/// @brief How a plan chooses the algorithm of each product.
-enum class product_choice {
-  heuristic,  ///< cuBLASLt's first suggestion: the same on every run, so two plans give the same bits
-  measured    ///< the fastest of its suggestions, timed while planning: two plans may differ in the last bits
-};
 
 namespace detail {
 
@@ -77,7 +72,9 @@ class planned_product {
   struct suggestion : cublasLtMatmulHeuristicResult_t {};
 
  public:
-  planned_product(cublasLtHandle_t cublas, product_types types, product_shape const& shape, product_choice choice)
+  /// `lanes`: how many of the product are timed at once.
+  planned_product(cublasLtHandle_t cublas, product_types types, product_shape const& shape, product_choice choice,
+                  int lanes)
       : cublas_(cublas), double_scale_(types.scale == CUDA_R_64F) {
     char const* const where = "planning a product";
     // cuBLASLt thinks in columns: row-major C = A B is column-major C^T = B^T A^T, so its first operand is our B.
@@ -109,7 +106,8 @@ class planned_product {
            "cuBLASLt offers no algorithm for m " + std::to_string(shape.m) + ", n " + std::to_string(shape.n) + ", k " +
                std::to_string(shape.k));
     algorithm_ = candidates.front().algo;
-    if (choice == product_choice::measured && candidates.size() > 1) measure(candidates, shape, types);
+    if (choice != product_choice::heuristic && candidates.size() > 1)
+      measure(candidates, shape, types, choice == product_choice::measured ? 1 : lanes);
   }
 
   /// Enqueues the product; `scratch` has product_scratch_bytes and is aligned to 256 bytes.
@@ -135,7 +133,7 @@ class planned_product {
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, std::uint32_t(shape.a_alignment));
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, std::uint32_t(shape.c_alignment));
     set(CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, std::uint32_t(shape.c_alignment));
-    std::vector<suggestion> results(choice == product_choice::measured ? 24 : 1);
+    std::vector<suggestion> results(choice == product_choice::heuristic ? 1 : 24);
     int found = 0;
     cublasStatus_t const status =
         cublasLtMatmulAlgoGetHeuristic(cublas_, descriptor_.get(), first_.get(), second_.get(), result_.get(),
@@ -159,8 +157,8 @@ class planned_product {
                           result_.get(), &algorithm, scratch, product_scratch_bytes, stream);
   }
 
-  /// Keeps the fastest candidate: each is timed as a captured chain, as it will run, on memory of its own.
-  void measure(std::vector<suggestion> const& candidates, product_shape const& shape, product_types types) {
+  /// Keeps the fastest candidate, on memory of its own.
+  void measure(std::vector<suggestion> const& candidates, product_shape const& shape, product_types types, int lanes) {
     char const* const where = "measuring a product";
     auto const bytes = [](cudaDataType type) {
       return type == CUDA_R_64F ? std::size_t(8) : type == CUDA_R_32F ? std::size_t(4) : std::size_t(2);
@@ -169,43 +167,30 @@ class planned_product {
     std::size_t const a_bytes = extent(shape.a_transposed ? shape.k : shape.m, shape.a_row) * bytes(types.operands);
     std::size_t const b_bytes = extent(shape.b_transposed ? shape.n : shape.k, shape.b_row) * bytes(types.operands);
     std::size_t const c_bytes = extent(shape.m, shape.c_row) * bytes(types.result);
-    owned_memory const a = allocate(a_bytes, where), b = allocate(b_bytes, where), c = allocate(c_bytes, where);
-    owned_memory const scratch = allocate(product_scratch_bytes, where);
-    // Small finite numbers in every one of the types: 0x3c3c is 1.06 as half and 0.011 as bfloat16.
-    owned_stream const stream = make_stream(where);
-    require_success(cudaMemsetAsync(a.get(), 0x3c, a_bytes, stream.get()), where);
-    require_success(cudaMemsetAsync(b.get(), 0x3c, b_bytes, stream.get()), where);
-    owned_event const start = make_event(cudaEventDefault, where), stop = make_event(cudaEventDefault, where);
+    struct lane_memory {
+      owned_memory a, b, c, scratch;
+    };
+    chain_timer const timer(lanes);
+    std::vector<lane_memory> memory;
+    for (int lane = 0; lane < lanes; ++lane) {
+      memory.push_back({allocate(a_bytes, where), allocate(b_bytes, where), allocate(c_bytes, where),
+                        allocate(product_scratch_bytes, where)});
+      // Small finite numbers in every one of the types: 0x3c3c is 1.06 as half and 0.011 as bfloat16.
+      require_success(cudaMemsetAsync(memory.back().a.get(), 0x3c, a_bytes, timer.stream()), where);
+      require_success(cudaMemsetAsync(memory.back().b.get(), 0x3c, b_bytes, timer.stream()), where);
+    }
     double const operations = 2.0 * double(shape.m) * double(shape.n) * double(shape.k);
     int const chain = operations > 1e10 ? 2 : operations > 1e9 ? 6 : 20;
     float best = -1;
     for (auto const& candidate : candidates) {
-      require_success(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal), where);
-      cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
-      for (int i = 0; i < chain && status == CUBLAS_STATUS_SUCCESS; ++i)
-        status = enqueue(candidate.algo, stream.get(), a.get(), b.get(), c.get(), false, scratch.get());
-      cudaGraph_t captured = nullptr;
-      cudaError_t const ended = cudaStreamEndCapture(stream.get(), &captured);
-      owned_graph const graph(captured);
-      if (status != CUBLAS_STATUS_SUCCESS) {
-        cudaGetLastError();
-        continue;
-      }
-      require_success(ended, where);
-      cudaGraphExec_t instantiated = nullptr;
-      require_success(cudaGraphInstantiate(&instantiated, captured, 0), where);
-      owned_graph_exec const exec(instantiated);
-      float time = -1;
-      for (int repetition = 0; repetition < 4; ++repetition) {
-        require_success(cudaEventRecord(start.get(), stream.get()), where);
-        require_success(cudaGraphLaunch(instantiated, stream.get()), where);
-        require_success(cudaEventRecord(stop.get(), stream.get()), where);
-        require_success(cudaEventSynchronize(stop.get()), where);
-        float now = 0;
-        require_success(cudaEventElapsedTime(&now, start.get(), stop.get()), where);
-        if (repetition > 0 && (time < 0 || now < time)) time = now;
-      }
-      if (best < 0 || time < best) {
+      float const time = timer.time([&](cudaStream_t stream, int lane) {
+        lane_memory const& m = memory[std::size_t(lane)];
+        cublasStatus_t status = CUBLAS_STATUS_SUCCESS;
+        for (int i = 0; i < chain && status == CUBLAS_STATUS_SUCCESS; ++i)
+          status = enqueue(candidate.algo, stream, m.a.get(), m.b.get(), m.c.get(), false, m.scratch.get());
+        return status == CUBLAS_STATUS_SUCCESS;
+      });
+      if (time >= 0 && (best < 0 || time < best)) {
         best = time;
         algorithm_ = candidate.algo;
       }

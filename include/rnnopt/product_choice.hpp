@@ -1,0 +1,12 @@
+#pragma once
+
+namespace rnnopt {
+
+/// @brief How a plan chooses the algorithm of each product and the kernel of a fused step.
+enum class product_choice {
+  heuristic,         ///< by a model, without timing: the same on every run, so two plans give the same bits
+  measured,          ///< the fastest, timed alone while planning: two plans may differ in the last bits
+  measured_together  ///< the fastest while as many run at once as the schedule has layers in flight
+};
+
+}  // namespace rnnopt
