@@ -12,4 +12,10 @@ std::vector<problem_kind> gru_problems();
 std::vector<problem_kind> vanilla_tanh_problems();
 std::vector<problem_kind> vanilla_relu_problems();
 
+/// All of them.
+std::vector<problem_kind> problem_kinds();
+
+/// Names of the compiled schedules.
+std::vector<std::string> schedule_names();
+
 }  // namespace bench

@@ -1,5 +1,5 @@
 #include "cells.hpp"
-#include "problem_of.cuh"
+#include "in_every_precision.cuh"
 #include "rnnopt/cells/vanilla.hpp"
 
 namespace bench {

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <exception>
+#include <utility>
 
 #include "device.hpp"
+#include "stopwatch.hpp"
 
 namespace bench {
 namespace {
@@ -42,36 +44,6 @@ class captured_pass {
   cudaGraphExec_t executable_ = nullptr;
 };
 
-class stopwatch {
- public:
-  stopwatch() {
-    check_cuda(cudaEventCreate(&begin_), "cudaEventCreate");
-    check_cuda(cudaEventCreate(&end_), "cudaEventCreate");
-  }
-  stopwatch(stopwatch const&) = delete;
-  stopwatch& operator=(stopwatch const&) = delete;
-  ~stopwatch() {
-    cudaEventDestroy(begin_);
-    cudaEventDestroy(end_);
-  }
-
-  /// Microseconds of the device between before and after what `enqueue` puts on the stream.
-  template <class Enqueue>
-  double time(cudaStream_t stream, Enqueue&& enqueue) {
-    check_cuda(cudaEventRecord(begin_, stream), "cudaEventRecord");
-    enqueue();
-    check_cuda(cudaEventRecord(end_, stream), "cudaEventRecord");
-    check_cuda(cudaEventSynchronize(end_), "cudaEventSynchronize");
-    float milliseconds = 0;
-    check_cuda(cudaEventElapsedTime(&milliseconds, begin_, end_), "cudaEventElapsedTime");
-    return 1e3 * milliseconds;
-  }
-
- private:
-  cudaEvent_t begin_ = nullptr;
-  cudaEvent_t end_ = nullptr;
-};
-
 /// One pass of one contender in one mode, with the times taken so far.
 struct candidate {
   contender* runner;
@@ -100,8 +72,7 @@ struct candidate {
     for (int i = 0; i < runs_per_turn && wanted > 0; ++i, --wanted)
       samples.push_back(watch.time(stream, [&] { run(stream); }));
     if (wanted > 0) return;
-    std::sort(samples.begin(), samples.end());
-    result->microseconds = (samples[(samples.size() - 1) / 2] + samples[samples.size() / 2]) / 2;
+    result->microseconds = median_of(samples);
     result->repetitions = static_cast<int>(samples.size());
   }
 
@@ -130,10 +101,11 @@ bool runs_after(timed_pass pass, timings const& so_far) {
 
 }  // namespace
 
-std::vector<timings> measure(std::vector<contender*> const& contenders, int repetitions, cudaStream_t stream) {
+std::vector<timings> measure(std::vector<contender*> const& contenders, std::vector<timed_pass> const& passes,
+                             int repetitions, cudaStream_t stream) {
   std::vector<timings> results(contenders.size());
   stopwatch watch;
-  for (timed_pass const pass : timed_passes) {
+  for (timed_pass const pass : passes) {
     std::vector<candidate> candidates;
     for (std::size_t i = 0; i < contenders.size(); ++i)
       for (launch_mode const mode : launch_modes) {

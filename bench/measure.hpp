@@ -27,12 +27,13 @@ class timings {
   std::array<std::array<timing, launch_modes.size()>, timed_passes.size()> values_;
 };
 
-/// Times every pass of every contender in both launch modes on one idle device; one result per contender.
+/// Times passes of every contender in both launch modes on one idle device; one result per contender.
 ///
 /// Contenders take turns: five timed runs back to back after one that is not timed, then the next contender, until each
 /// has its number of runs; so drifting clocks hit all of them alike. Each run is timed by events and waited for.
 /// A pass gets `repetitions` timed runs, or fewer where those would take more than a tenth of a second, but no fewer
-/// than five on that ground.
-std::vector<timings> measure(std::vector<contender*> const& contenders, int repetitions, cudaStream_t stream);
+/// than five on that ground. A pass needs the one whose results it reads among those before it in `passes`.
+std::vector<timings> measure(std::vector<contender*> const& contenders, std::vector<timed_pass> const& passes,
+                             int repetitions, cudaStream_t stream);
 
 }  // namespace bench

@@ -2,44 +2,11 @@
 
 #include <getopt.h>
 
-#include <algorithm>
-#include <charconv>
 #include <stdexcept>
 
+#include "command_line.hpp"
+
 namespace bench {
-namespace {
-
-std::vector<std::string> names_in(std::string const& list, std::vector<std::string> const& known,
-                                  std::string const& option) {
-  std::vector<std::string> names;
-  for (std::size_t begin = 0;;) {
-    auto const comma = list.find(',', begin);
-    std::string const name = list.substr(begin, comma - begin);
-    if (std::find(known.begin(), known.end(), name) == known.end())
-      throw std::invalid_argument(option + " does not know '" + name + "'" +
-                                  (known.empty() ? std::string(", built without any") : "; known: " + joined(known)));
-    if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
-    if (comma == std::string::npos) return names;
-    begin = comma + 1;
-  }
-}
-
-int positive(std::string const& text, std::string const& option) {
-  int value = 0;
-  auto const [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 1)
-    throw std::invalid_argument(option + " is '" + text + "', needs an integer of at least 1");
-  return value;
-}
-
-}  // namespace
-
-std::string joined(std::vector<std::string> const& names) {
-  std::string text;
-  for (std::string const& name : names) text += (text.empty() ? "" : ",") + name;
-  return text;
-}
-
 std::string usage(known_names const& known) {
   return "usage: rnnopt_bench [options]\n"
          "Times every pass of every network of a grid, and cuDNN beside it.\n\n"
@@ -48,7 +15,8 @@ std::string usage(known_names const& known) {
          "  --schedule NAME[,...]  schedules to time (all: " +
          joined(known.schedules) +
          ")\n"
-         "  --products CHOICE      how the algorithms of products are chosen: heuristic or measured (heuristic)\n"
+         "  --products CHOICE      how products and fused steps are chosen: heuristic, measured or\n"
+         "                         measured_together (heuristic)\n"
          "  --cudnn NAME[,...]     cuDNN algorithms to time (all: " +
          (known.cudnn_algorithms.empty() ? "built without cuDNN" : joined(known.cudnn_algorithms)) +
          ")\n"
@@ -90,9 +58,7 @@ options parse_options(int argc, char** argv, known_names const& known) {
         result.schedules = names_in(value, known.schedules, "--schedule");
         break;
       case products:
-        if (value != "heuristic" && value != "measured")
-          throw std::invalid_argument("--products is '" + value + "', needs heuristic or measured");
-        result.measured_products = value == "measured";
+        result.products = product_choice_in(value, "--products");
         break;
       case cudnn:
         result.cudnn_algorithms = names_in(value, known.cudnn_algorithms, "--cudnn");
@@ -101,7 +67,7 @@ options parse_options(int argc, char** argv, known_names const& known) {
         result.cudnn_algorithms.clear();
         break;
       case repetitions:
-        result.repetitions = positive(value, "--repetitions");
+        result.repetitions = positive_integer(value, "--repetitions");
         break;
       case no_check:
         result.check = false;

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "rnnopt/product_choice.hpp"
+
 namespace bench {
 
 /// What the command line asks for.
@@ -12,7 +14,7 @@ struct options {
   std::vector<std::string> cudnn_algorithms;
   std::string csv;     ///< empty: none is written
   std::string filter;  ///< only rows of the grid that contain it
-  bool measured_products = false;
+  rnnopt::product_choice products = rnnopt::product_choice::heuristic;
   int repetitions = 15;
   bool check = true;
   bool help = false;
@@ -29,8 +31,5 @@ options parse_options(int argc, char** argv, known_names const& known);
 
 /// What --help prints.
 std::string usage(known_names const& known);
-
-/// Names with commas between.
-std::string joined(std::vector<std::string> const& names);
 
 }  // namespace bench

@@ -102,7 +102,7 @@ class oracle {
   };
 
   void run() {
-    rnnopt::host_rnn<Cell, Precision, rnnopt::schedules::stepwise> const network(extents_);
+    rnnopt::host_rnn<Cell, Precision, rnnopt::schedules::stepwise<>> const network(extents_);
     auto const parameters = all_of(device_.parameters);
     auto const weights = device_.layout.bind(parameters.data());
     auto const x = rows_of(device_.x.data(), extents_.steps, extents_.input);

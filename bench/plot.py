@@ -5,18 +5,29 @@ usage: plot.py RESULTS.csv PICTURE.{svg,png,pdf} [--mode graph|stream]
 """
 import argparse
 import csv
+import pathlib
 import sys
 
 PASSES = ("forward_training", "backward_data")
 
 
-def read(path, mode):
-    """Rows of the given launch mode, and the device that the header names."""
+def pyplot():
+    """matplotlib's pyplot, drawing into files."""
+    try:
+        import matplotlib
+    except ImportError:
+        sys.exit(f"{pathlib.Path(sys.argv[0]).name}: needs matplotlib (Debian: python3-matplotlib)")
+    matplotlib.use("Agg")
+    from matplotlib import pyplot as drawing
+    return drawing
+
+
+def read(path):
+    """The device that the header names, and the rows."""
     with open(path, newline="") as file:
         lines = file.read().splitlines()
     device = next((line[len("# device: "):] for line in lines if line.startswith("# device: ")), "")
-    rows = csv.DictReader(line for line in lines if not line.startswith("#"))
-    return device, [row for row in rows if row["mode"] == mode]
+    return device, list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
 def main():
@@ -25,21 +36,16 @@ def main():
     parser.add_argument("picture", help="file to write; its ending says the format")
     parser.add_argument("--mode", choices=("graph", "stream"), default="graph", help="launch mode to plot (graph)")
     arguments = parser.parse_args()
-    try:
-        import matplotlib
-    except ImportError:
-        sys.exit("plot.py: needs matplotlib (Debian: python3-matplotlib)")
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    device, rows = read(arguments.results, arguments.mode)
+    drawing = pyplot()
+    device, rows = read(arguments.results)
+    rows = [row for row in rows if row["mode"] == arguments.mode]
     shapes = list(dict.fromkeys(shape_of(row) for row in rows))
     series = list(dict.fromkeys((row["schedule"], peer) for row in rows for peer in ("standard", "best")))
     if not any(row["standard_ratio"] or row["best_ratio"] for row in rows):
         sys.exit("plot.py: the results hold no ratios, cuDNN was not timed")
 
     height = 1.5 + 0.08 * len(shapes) * (len(series) + 1)
-    figure, axes = pyplot.subplots(1, len(PASSES), sharey=True, figsize=(12, height), layout="constrained")
+    figure, axes = drawing.subplots(1, len(PASSES), sharey=True, figsize=(12, height), layout="constrained")
     thickness = 0.8 / len(series)
     for axis, pass_name in zip(axes, PASSES):
         for index, (schedule, peer) in enumerate(series):

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <stdexcept>
@@ -11,7 +12,6 @@
 #include "oracle.hpp"
 #include "problem.hpp"
 #include "rnnopt/rnn.cuh"
-#include "schedules.hpp"
 
 namespace bench {
 
@@ -30,13 +30,21 @@ struct scratch {
   rnnopt::memory reserve_memory() const { return {reserve.data(), reserve.bytes()}; }
 };
 
+/// The 64-bit FNV-1a hash (Fowler, Noll and Vo 1991).
+inline std::uint64_t fingerprint_of(std::vector<unsigned char> const& bytes) {
+  std::uint64_t hash = 0xcbf29ce484222325ull;
+  for (unsigned char const byte : bytes) hash = (hash ^ byte) * 0x100000001b3ull;
+  return hash;
+}
+
 /// The data of a shape and, once it is asked for, the oracle's answer.
 template <class Cell, class Precision>
 struct shared_data {
+  cudaStream_t stream;  ///< on which the data are drawn
   network_data<Cell, Precision> network;
   std::optional<oracle<Cell, Precision>> expected;
 
-  shared_data(rnnopt::extents const& e, cudaStream_t stream) : network(e, stream) {}
+  shared_data(rnnopt::extents const& e, cudaStream_t s) : stream(s), network(e, s) {}
 };
 
 template <class Cell, class Precision, class Schedule>
@@ -50,8 +58,12 @@ class planned final : public library_contender {
         options_(options),
         network_(shared.network.extents, options),
         scratch_(network_),
+        packed_(network_.packed_bytes()),
         forward_(shared.network.forward(scratch_.workspace_memory(), scratch_.reserve_memory())),
-        backward_(shared.network.backward(scratch_.workspace_memory(), scratch_.reserve_memory())) {}
+        backward_(shared.network.backward(scratch_.workspace_memory(), scratch_.reserve_memory())) {
+    network_.pack(shared.stream, shared.network.weights.data(), {packed_.data(), packed_.bytes()});
+    forward_.packed = backward_.packed = {packed_.data(), packed_.bytes()};
+  }
 
   void enqueue(timed_pass pass, cudaStream_t stream) override {
     switch (pass) {
@@ -86,7 +98,7 @@ class planned final : public library_contender {
     first_steps.steps = expected.steps();
     network_type const network(first_steps, options_);
     scratch const memory(network);
-    auto const forward = data.forward(memory.workspace_memory(), memory.reserve_memory());
+    auto forward = data.forward(memory.workspace_memory(), memory.reserve_memory());
     auto backward = data.backward(memory.workspace_memory(), memory.reserve_memory());
     device_array<storage> dy(first_steps.steps * first_steps.batch * first_steps.hidden);
     typename network_data<Cell, Precision>::states final_gradient(data.final_gradient.h.size());
@@ -101,6 +113,7 @@ class planned final : public library_contender {
     backward.dy = dy.data();
     final_gradient.bind(backward.final_gradient);
     backward.mode = rnnopt::gradient_mode::overwrite;
+    forward.packed = backward.packed = forward_.packed;
     poison(data.dx, stream);
     poison(data.gradients, stream);
     network.forward_training(stream, forward);
@@ -109,6 +122,22 @@ class planned final : public library_contender {
     check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     result[std::size_t(timed_pass::backward_data)] = expected.error_of_dx();
     result[std::size_t(timed_pass::weight_gradient)] = expected.error_of_gradients();
+    return result;
+  }
+
+  pass_fingerprints fingerprints(cudaStream_t stream) override {
+    pass_fingerprints result;
+    auto const hash_of = [&](timed_pass pass, auto const& output) {
+      poison(output, stream);
+      enqueue(pass, stream);
+      std::vector<unsigned char> bytes(output.bytes());
+      check_cuda(cudaMemcpyAsync(bytes.data(), output.data(), bytes.size(), cudaMemcpyDeviceToHost, stream),
+                 "cudaMemcpyAsync");
+      check_cuda(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+      result[std::size_t(pass)] = fingerprint_of(bytes);
+    };
+    hash_of(timed_pass::forward_training, shared_.network.y);
+    hash_of(timed_pass::backward_data, shared_.network.dx);
     return result;
   }
 
@@ -123,25 +152,27 @@ class planned final : public library_contender {
   rnnopt::plan_options options_;
   network_type network_;
   scratch scratch_;
+  device_memory packed_;
   rnnopt::forward_arguments<Cell, Precision> forward_;
   rnnopt::backward_arguments<Cell, Precision> backward_;
 };
 
-template <class Cell, class Precision>
+/// @tparam Schedules  a tuple of what has a schedule as `type` and the `name` by which it is asked for
+template <auto const& Schedules, class Cell, class Precision>
 class problem_of final : public problem {
  public:
   problem_of(shape const& s, cudaStream_t stream) : shared_(extents_of(s), stream) {}
 
-  std::unique_ptr<library_contender> plan(std::string const& schedule, bool measured_products) override {
+  std::unique_ptr<library_contender> plan(std::string const& schedule, rnnopt::product_choice products) override {
     rnnopt::plan_options options;
-    options.products = measured_products ? rnnopt::product_choice::measured : rnnopt::product_choice::heuristic;
+    options.products = products;
     std::unique_ptr<library_contender> result;
     auto const plan_if_named = [&](auto const& candidate) {
       using schedule_type = typename std::decay_t<decltype(candidate)>::type;
       if (schedule == candidate.name)
         result = std::make_unique<planned<Cell, Precision, schedule_type>>(shared_, options);
     };
-    std::apply([&](auto const&... candidates) { (plan_if_named(candidates), ...); }, compiled_schedules);
+    std::apply([&](auto const&... candidates) { (plan_if_named(candidates), ...); }, Schedules);
     if (result == nullptr) throw std::invalid_argument("no schedule '" + schedule + "' is compiled in");
     return result;
   }
@@ -160,19 +191,11 @@ class problem_of final : public problem {
   shared_data<Cell, Precision> shared_;
 };
 
-template <class Cell, class Precision>
+template <auto const& Schedules, class Cell, class Precision>
 problem_kind kind_of(char const* cell, char const* precision) {
   return {cell, precision, [](shape const& s, cudaStream_t stream) -> std::unique_ptr<problem> {
-            return std::make_unique<problem_of<Cell, Precision>>(s, stream);
+            return std::make_unique<problem_of<Schedules, Cell, Precision>>(s, stream);
           }};
-}
-
-/// A cell in every precision.
-template <class Cell>
-std::vector<problem_kind> problems_of(char const* cell) {
-  return {kind_of<Cell, rnnopt::fp32>(cell, "fp32"), kind_of<Cell, rnnopt::tf32>(cell, "tf32"),
-          kind_of<Cell, rnnopt::fp16>(cell, "fp16"), kind_of<Cell, rnnopt::bf16>(cell, "bf16"),
-          kind_of<Cell, rnnopt::fp64>(cell, "fp64")};
 }
 
 }  // namespace bench

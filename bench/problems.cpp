@@ -1,5 +1,4 @@
 #include "cells.hpp"
-#include "problem.hpp"
 #include "schedules.hpp"
 
 namespace bench {

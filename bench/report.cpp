@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <stdexcept>
+#include <cstdio>
+
+#include "tolerance.hpp"
 
 namespace bench {
 namespace {
@@ -30,29 +32,6 @@ cudnn_times cudnn_for(shape_result const& result, timed_pass pass, launch_mode m
 
 double ratio_of(double cudnn_microseconds, timing const& ours) {
   return ours.ran() && cudnn_microseconds > 0 ? cudnn_microseconds / ours.microseconds : 0;
-}
-
-/// The number, or nothing where there is none.
-std::string number(char const* format, double value, bool there) {
-  if (!there) return {};
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
-std::string positive(char const* format, double value) { return number(format, value, value > 0); }
-
-std::string quoted(std::string const& text) {
-  if (text.find_first_of(",\"\n") == std::string::npos) return text;
-  std::string result = "\"";
-  for (char const c : text) {
-    if (c == '"') result += '"';
-    result += c == '\n' ? ' ' : c;
-  }
-  return result + "\"";
-}
-
-bool is_wrong(std::optional<double> const& error, std::string const& precision) {
-  return error && !(*error <= largest_error(precision));  // NaN is wrong
 }
 
 /// A line for each pass that has no time, or two where the launch modes differ in why.
@@ -85,29 +64,15 @@ std::string cudnn_notes(shape_result const& result, timed_pass pass, launch_mode
 
 }  // namespace
 
-double largest_error(std::string const& precision) {
-  if (precision == "fp64") return 1e-8;
-  if (precision == "fp32") return 1e-3;
-  return 0.1;
-}
-
 report::report(std::vector<std::string> const& header, std::string const& csv_path, bool with_cudnn)
-    : with_cudnn_(with_cudnn) {
-  if (!csv_path.empty()) {
-    csv_.reset(std::fopen(csv_path.c_str(), "w"));
-    if (csv_ == nullptr) throw std::runtime_error("cannot write '" + csv_path + "'");
-  }
-  for (std::string const& line : header) {
-    std::printf("# %s\n", line.c_str());
-    if (csv_ != nullptr) std::fprintf(csv_.get(), "# %s\n", line.c_str());
-  }
+    : csv_(csv_path, header,
+           "cell,hidden,batch,steps,layers,precision,schedule,pass,mode,microseconds,repetitions,"
+           "cudnn_best_microseconds,cudnn_best_algorithm,cudnn_standard_microseconds,best_ratio,standard_ratio,error,"
+           "reason,cudnn_reason"),
+      with_cudnn_(with_cudnn) {
+  for (std::string const& line : header) std::printf("# %s\n", line.c_str());
   std::puts("# microseconds, median; graph: captured and launched; ratios: cuDNN's graph over this library's");
   std::fflush(stdout);
-  if (csv_ != nullptr)
-    std::fputs(
-        "cell,hidden,batch,steps,layers,precision,schedule,pass,mode,microseconds,repetitions,cudnn_best_microseconds,"
-        "cudnn_best_algorithm,cudnn_standard_microseconds,best_ratio,standard_ratio,error,reason,cudnn_reason\n",
-        csv_.get());
 }
 
 void report::add(shape_result const& result) {
@@ -121,7 +86,7 @@ void report::add(shape_result const& result) {
                           ratio_of(cudnn.best_microseconds, captured)});
     }
     print_table(result, ours);
-    if (csv_ != nullptr) write_csv(result, ours);
+    write_csv(result, ours);
   }
   if (result.schedules.size() < 2) return;
   for (timed_pass const pass : timed_passes) {
@@ -177,25 +142,16 @@ void report::write_csv(shape_result const& result, schedule_result const& ours) 
       auto const& error = ours.errors[std::size_t(pass)];
       std::string reason = !ours.reason.empty() ? ours.reason : t.reason;
       if (reason.empty() && !ours.check_reason.empty()) reason = "not compared: " + ours.check_reason;
-      std::string const fields[] = {row_of(result.row),
-                                    ours.schedule,
-                                    name_of(pass),
-                                    name_of(mode),
-                                    positive("%.2f", t.microseconds),
-                                    positive("%.0f", t.repetitions),
-                                    positive("%.2f", cudnn.best_microseconds),
-                                    cudnn.best != nullptr ? cudnn.best->algorithm : "",
-                                    positive("%.2f", cudnn.standard_microseconds),
-                                    positive("%.3f", ratio_of(cudnn.best_microseconds, t)),
-                                    positive("%.3f", ratio_of(cudnn.standard_microseconds, t)),
-                                    number("%.2e", error.value_or(0), error.has_value()),
-                                    quoted(reason),
-                                    quoted(cudnn_notes(result, pass, mode))};
-      for (std::size_t i = 0; i < std::size(fields); ++i)
-        std::fprintf(csv_.get(), "%s%s", i == 0 ? "" : ",", fields[i].c_str());
-      std::fputc('\n', csv_.get());
+      std::vector<std::string> fields = fields_of(result.row);
+      fields.insert(fields.end(),
+                    {ours.schedule, name_of(pass), name_of(mode), positive("%.2f", t.microseconds),
+                     positive("%.0f", t.repetitions), positive("%.2f", cudnn.best_microseconds),
+                     cudnn.best != nullptr ? cudnn.best->algorithm : "", positive("%.2f", cudnn.standard_microseconds),
+                     positive("%.3f", ratio_of(cudnn.best_microseconds, t)),
+                     positive("%.3f", ratio_of(cudnn.standard_microseconds, t)),
+                     number("%.2e", error.value_or(0), error.has_value()), reason, cudnn_notes(result, pass, mode)});
+      csv_.add(fields);
     }
-  std::fflush(csv_.get());
 }
 
 void report::print_summary() const {

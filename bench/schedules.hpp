@@ -16,8 +16,12 @@ struct named_schedule {
 
 /// The schedules this program is compiled with: the one place to add another.
 inline constexpr std::tuple compiled_schedules{
-    named_schedule<rnnopt::schedules::stepwise>{"stepwise"},
-    named_schedule<rnnopt::schedules::wavefront<8>>{"wavefront"},
+    named_schedule<rnnopt::schedules::stepwise<>>{"stepwise"},
+    named_schedule<rnnopt::schedules::wavefront<>>{"wavefront"},
+    named_schedule<rnnopt::schedules::stepwise<rnnopt::schedules::fused_steps>>{"stepwise_fused"},
+    named_schedule<rnnopt::schedules::wavefront<rnnopt::schedules::fused_steps>>{"wavefront_fused"},
+    named_schedule<rnnopt::schedules::wavefront<rnnopt::schedules::fused_steps, rnnopt::schedules::overlapped,
+                                                rnnopt::schedules::prioritised>>{"wavefront_fused_overlapped"},
 };
 
 }  // namespace bench

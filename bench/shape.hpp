@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace bench {
 
@@ -15,11 +16,19 @@ struct shape {
   std::string precision;
 };
 
+/// The fields of the row, in the order of the columns of a grid file.
+inline std::vector<std::string> fields_of(shape const& s) {
+  std::vector<std::string> fields{s.cell};
+  for (std::int64_t const extent : {s.hidden, s.batch, s.steps, s.layers}) fields.push_back(std::to_string(extent));
+  fields.push_back(s.precision);
+  return fields;
+}
+
 /// The row as it stands in a grid file: cell,hidden,batch,steps,layers,precision.
 inline std::string row_of(shape const& s) {
-  std::string row = s.cell;
-  for (std::int64_t const extent : {s.hidden, s.batch, s.steps, s.layers}) row += "," + std::to_string(extent);
-  return row + "," + s.precision;
+  std::string row;
+  for (std::string const& field : fields_of(s)) row += (row.empty() ? "" : ",") + field;
+  return row;
 }
 
 }  // namespace bench
