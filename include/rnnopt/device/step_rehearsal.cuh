@@ -19,9 +19,10 @@ class step_rehearsal {
   using storage = typename Precision::storage;
   using accumulate = typename Precision::accumulate;
   using state = typename Precision::state;
-  static constexpr int steps = 12;
 
  public:
+  static constexpr int steps = 12;
+
   step_rehearsal(extents const& e, int lanes) : e_(e), timer_(lanes) {
     char const* const where = "rehearsing a step";
     std::size_t const plane = std::size_t(e.batch * e.hidden);
