@@ -27,7 +27,8 @@ RNNOPT_HD inline double sqrt_of(double x) { return ::sqrt(x); }
 RNNOPT_HD inline float tanh_of(float x) { return ::tanhf(x); }
 RNNOPT_HD inline double tanh_of(double x) { return ::tanh(x); }
 
-/// 1 / x, on the device within 2 units in the last place: the exact quotient is a call there.
+/// 1 / x, on the device within 2 units in the last place, and 0 for x from 2^126 on: the exact quotient is a call
+/// there.
 template <class T>
 RNNOPT_HD T reciprocal_of(T x) {
 #if defined(__CUDA_ARCH__)

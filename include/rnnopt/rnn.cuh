@@ -20,8 +20,8 @@
 #include "rnnopt/device/forward_sink.cuh"
 #include "rnnopt/device/optional_kernels.cuh"
 #include "rnnopt/device/plan_sink.cuh"
-#include "rnnopt/product_choice.hpp"
 #include "rnnopt/device/transpose.cuh"
+#include "rnnopt/product_choice.hpp"
 
 namespace rnnopt {
 
@@ -63,13 +63,20 @@ class rnn {
 
   /// @brief Plans on the current device.
   /// @param e        layers, input, hidden, batch, steps; directions has to be 1
-  /// @param options  how the algorithms of products are chosen
+  /// @param options  how products and the kernels of fused steps are chosen
   /// @throws logic_error for extents that are out of range, not supported yet or too large for 64 bits; cuda_error,
   ///         cublas_error
   explicit rnn(extents const& e, plan_options const& options = {}) : rnn(e, options, dry_run(checked(e))) {}
 
   /// @brief The extents this network was planned for.
   extents const& network_extents() const { return e_; }
+
+  /// @brief Whether the steps that the schedule emits run as one kernel each.
+  ///
+  /// They need a schedule that fuses them, a cell with recurrent gates, a device of compute capability 9.0 and a
+  /// program compiled for it, and rows of h that are multiples of 16 bytes; otherwise a step is a product and a
+  /// pointwise kernel.
+  bool runs_fused_steps() const { return steps_.runs(); }
 
   /// @brief Bytes of workspace a pass needs; exactly that much is enough. Depends on types and extents only.
   std::size_t workspace_bytes(pass p) const { return layouts_.workspace_bytes(p); }

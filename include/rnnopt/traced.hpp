@@ -256,9 +256,9 @@ RNNOPT_HD inline traced abs_of(traced const& x) { return record(arithmetic::abso
 struct traced_condition {
   traced value;
 
-  template <class Bool, std::enable_if_t<std::is_same_v<Bool, bool>, int> = 0>
-  RNNOPT_HD operator Bool() const {
-    static_assert(!std::is_same_v<Bool, bool>,
+  template <class Asked, std::enable_if_t<std::is_same_v<Asked, bool>, int> = 0>
+  RNNOPT_HD operator Asked() const {
+    static_assert(!std::is_same_v<Asked, bool>,
                   "rnnopt: the cell branches on a number, which schedules::elementwise cannot record; write "
                   "select(condition, a, b)");
     return false;

@@ -8,6 +8,7 @@
 #include "rnnopt/cells/gru.hpp"
 #include "rnnopt/cells/lstm.hpp"
 #include "rnnopt/schedules/stepwise.hpp"
+#include "rnnopt/schedules/wavefront.hpp"
 
 /// What a run promises besides its numbers: optional pointers, accumulation, long sequences.
 
@@ -242,17 +243,24 @@ TEST(contract, large_batch) {
     ADD_FAILURE() << failure;
 }
 
-/// Measured products are right too.
-TEST(contract, measured_products) {
+/// What is measured is right too: products and fused steps, timed alone and together.
+template <class Schedule>
+void expect_measured_plans_to_be_right() {
   random_network<rnnopt::lstm, rnnopt::fp64> const host(rnnopt::extents{2, 40, 64, 16, 12, 1});
-  rnnopt::plan_options options;
-  options.products = rnnopt::product_choice::measured;
-  device_network<rnnopt::lstm, rnnopt::fp64, stepwise<>> network(host, options);
-  network.plan().forward_training(nullptr, network.forward_arguments(true));
-  network.plan().backward(nullptr, network.backward_arguments());
-  for (std::string const& failure :
-       beyond(tolerance<rnnopt::fp64>(12), network.fetch(), host_results<stepwise<>>(host)))
-    ADD_FAILURE() << failure;
+  auto const expected = host_results<stepwise<>>(host);
+  for (auto const choice : {rnnopt::product_choice::measured, rnnopt::product_choice::measured_together}) {
+    rnnopt::plan_options options;
+    options.products = choice;
+    device_network<rnnopt::lstm, rnnopt::fp64, Schedule> network(host, options);
+    network.plan().forward_training(nullptr, network.forward_arguments(true));
+    network.plan().backward(nullptr, network.backward_arguments());
+    for (std::string const& failure : beyond(tolerance<rnnopt::fp64>(12), network.fetch(), expected))
+      ADD_FAILURE() << failure;
+  }
+}
+TEST(contract, measured_plans) {
+  expect_measured_plans_to_be_right<stepwise<>>();
+  expect_measured_plans_to_be_right<rnnopt::schedules::wavefront<rnnopt::schedules::fused_steps>>();
 }
 
 }  // namespace

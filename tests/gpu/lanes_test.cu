@@ -79,6 +79,11 @@ struct dawdling_sink {
   void recurrent_product(int lane, rnnopt::line l, std::int64_t step) {
     for (int i = 0; i < times(lane); ++i) to.recurrent_product(lane, l, step);
   }
+  void step(int lane, rnnopt::line l, std::int64_t step) {
+    for (int i = 0; i < times(lane); ++i) to.step(lane, l, step);
+  }
+  // Not repeated: it adds to the gradients of the states.
+  void step_gradient(int lane, rnnopt::line l, std::int64_t step) { to.step_gradient(lane, l, step); }
   void pointwise(int lane, rnnopt::line l, std::int64_t step) { to.pointwise(lane, l, step); }
   void pointwise_gradient(int lane, rnnopt::line l, std::int64_t step) { to.pointwise_gradient(lane, l, step); }
   void recurrent_gradient(int lane, rnnopt::line l, std::int64_t step) {
@@ -95,6 +100,7 @@ struct dawdling_sink {
 /// A schedule with one lane slowed down.
 template <class Schedule, int Slow>
 struct dawdling {
+  static constexpr bool fused_steps = rnnopt::detail::fused_steps_of<Schedule>();
   static std::int64_t concurrent_layers(rnnopt::network const& n) { return Schedule::concurrent_layers(n); }
   template <class Sink>
   static void forward(rnnopt::network const& n, Sink& sink) {
@@ -123,6 +129,24 @@ TEST(lanes, slow_lanes_change_nothing) {
   for (auto const& got : {run_gru<dawdling<wavefront, 0>>(host), run_gru<dawdling<wavefront, 1>>(host),
                           run_gru<dawdling<wavefront, 2>>(host)})
     for (std::string const& failure : different_bits(got, expected)) ADD_FAILURE() << failure;
+}
+
+template <class Schedule, int Lanes>
+void expect_slow_lanes_change_nothing() {
+  random_network<rnnopt::gru, rnnopt::fp32> const host(rnnopt::extents{3, 32, 64, 8, 11, 1});
+  SCOPED_TRACE(host.description());
+  auto const expected = run_gru<Schedule>(host);
+  rnnopt::detail::for_each_index<Lanes>([&](auto lane) {
+    SCOPED_TRACE("lane " + std::to_string(lane.value));
+    for (std::string const& failure : different_bits(run_gru<dawdling<Schedule, int(lane.value)>>(host), expected))
+      ADD_FAILURE() << failure;
+  });
+}
+
+TEST(lanes, slow_lanes_change_nothing_of_fused_steps) {
+  using namespace rnnopt::schedules;
+  expect_slow_lanes_change_nothing<stepwise<fused_steps, overlapped, input_steps<3>>, 2>();
+  expect_slow_lanes_change_nothing<wavefront<fused_steps, overlapped, input_steps<3>>, 6>();
 }
 
 __global__ void copy_late(float const* from, float* to, int count, long long cycles) {

@@ -11,11 +11,11 @@
 #define I            hostile_imaginary_unit
 #define B0           hostile_baud_rate
 #define CHECK(x)     hostile_check
-#define None         hostile_none
-#define Bool         hostile_bool
-#define Status       hostile_status
-#define Success      hostile_success
-#define Always       hostile_always
+#define None         0L
+#define Bool         int
+#define Status       int
+#define Success      0
+#define Always       2
 #define near         hostile_near
 #define far          hostile_far
 #define small        hostile_small

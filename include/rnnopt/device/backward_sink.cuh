@@ -89,7 +89,7 @@ class cuda_backward_sink : public cuda_sink_base {
       if (step == e_.steps - 1) return pointwise_gradient(lane, l, step);
       storage const* const following = b_.recurrent_gate_gradients(l, time_of(e_, l, step + 1));
       storage const* const r = a_.weights[index_of(e_, l)].recurrent;
-      if (steps_.runs(following, r)) {
+      if (steps_.runs()) {
         step_place const place = place_step(lane, l, step, step + 1);
         steps_.backward(place.stream, cell_of(l, step), following, r, place.follows_step);
       } else {

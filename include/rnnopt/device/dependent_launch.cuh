@@ -57,27 +57,50 @@ struct launch_shape {
   bool early = false;
 };
 
+/// What CUDA wants to know of a launch. Not to be copied: `config` points into it.
+struct launch_description {
+  cudaLaunchAttribute attributes[2];
+  cudaLaunchConfig_t config{};
+
+  launch_description(cudaStream_t stream, launch_shape const& shape) {
+    config.gridDim = shape.grid;
+    config.blockDim = shape.block;
+    config.dynamicSmemBytes = std::size_t(shape.shared_bytes);
+    config.stream = stream;
+    config.attrs = attributes;
+    if (shape.early) {
+      attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+      attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
+    }
+    if (shape.cluster > 1) {
+      attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
+      attributes[config.numAttrs].val.clusterDim.x = unsigned(shape.cluster);
+      attributes[config.numAttrs].val.clusterDim.y = 1;
+      attributes[config.numAttrs++].val.clusterDim.z = 1;
+    }
+  }
+  launch_description(launch_description const&) = delete;
+  launch_description& operator=(launch_description const&) = delete;
+};
+
 template <class Arguments>
 void launch_kernel(cudaStream_t stream, void (*kernel)(Arguments), launch_shape const& shape,
                    Arguments const& arguments, char const* where) {
-  cudaLaunchAttribute attributes[2];
-  cudaLaunchConfig_t config{};
-  config.gridDim = shape.grid;
-  config.blockDim = shape.block;
-  config.dynamicSmemBytes = std::size_t(shape.shared_bytes);
-  config.stream = stream;
-  config.attrs = attributes;
-  if (shape.early) {
-    attributes[config.numAttrs].id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attributes[config.numAttrs++].val.programmaticStreamSerializationAllowed = 1;
-  }
-  if (shape.cluster > 1) {
-    attributes[config.numAttrs].id = cudaLaunchAttributeClusterDimension;
-    attributes[config.numAttrs].val.clusterDim.x = unsigned(shape.cluster);
-    attributes[config.numAttrs].val.clusterDim.y = 1;
-    attributes[config.numAttrs++].val.clusterDim.z = 1;
-  }
-  require_success(cudaLaunchKernelEx(&config, kernel, arguments), where);
+  launch_description const description(stream, shape);
+  require_success(cudaLaunchKernelEx(&description.config, kernel, arguments), where);
+}
+
+/// How many clusters of a launch the device can run at once; 0: it cannot be launched.
+template <class Arguments>
+int resident_clusters(void (*kernel)(Arguments), launch_shape const& shape, char const* where) {
+  launch_description const description(nullptr, shape);
+  int clusters = 0;
+  if (shape.cluster > 1) require_success(cudaOccupancyMaxActiveClusters(&clusters, kernel, &description.config), where);
+  else
+    require_success(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&clusters, kernel, int(shape.block.x),
+                                                                  std::size_t(shape.shared_bytes)),
+                    where);
+  return clusters;
 }
 
 }  // namespace rnnopt::detail

@@ -94,7 +94,7 @@ class cuda_forward_sink : public cuda_sink_base {
     } else {
       pointwise_arguments<Cell, Precision> const cell = cell_of(l, step);
       storage const* const r = a_.weights[index_of(e_, l)].recurrent;
-      if (steps_.runs(cell.h_before, r)) {
+      if (steps_.runs()) {
         step_place const place = place_step(lane, l, step, step - 1);
         steps_.forward(place.stream, cell, r, place.follows_step);
       } else {

@@ -81,7 +81,7 @@ class matrix_unit_product {
   }
 
  public:
-  static constexpr int warps_m = Rows >= 128 || (Rows == 64 && Columns % 64 != 0) ? 4 : Rows >= 32 ? 2 : 1;
+  static constexpr int warps_m = Rows == 64 && Columns % 64 != 0 ? 4 : Rows >= 32 ? 2 : 1;
   static constexpr int warps_n = warps_along_n();
   static constexpr int warps_k = warps_m * warps_n <= 2 ? 4 : 8 / (warps_m * warps_n);
   static constexpr int threads = 32 * warps_m * warps_n * warps_k;

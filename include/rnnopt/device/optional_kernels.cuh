@@ -16,6 +16,7 @@ namespace rnnopt::detail {
 /// Stands for a step_plan where there is nothing to plan.
 struct no_step_plan {
   no_step_plan(extents const&, product_choice, int) {}
+  bool runs() const { return false; }
 };
 
 /// The plan of a network's fused steps. A cell without recurrent gates has no product to fuse.

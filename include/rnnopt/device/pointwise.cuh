@@ -57,7 +57,7 @@ template <class Cell, class Precision>
 struct pointwise_operands {
   unit_inputs<Cell, typename Precision::accumulate> in;  ///< gates: W x + bias
 
-  /// Reads what earlier kernels than the one before have written, if that one is a step of the same line.
+  /// Reads nothing that a step writes: a fused kernel calls it before it waits (step_cells.cuh).
   __device__ void load_input(pointwise_arguments<Cell, Precision> const& a, std::int64_t row, std::int64_t unit) {
     using gates = typename cell_traits<Cell>::gates;
     using accumulate = typename Precision::accumulate;

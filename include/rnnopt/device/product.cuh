@@ -74,7 +74,7 @@ class planned_product {
  public:
   /// `lanes`: how many of the product are timed at once.
   planned_product(cublasLtHandle_t cublas, product_types types, product_shape const& shape, product_choice choice,
-                  int lanes)
+                  int lanes = 1)
       : cublas_(cublas), double_scale_(types.scale == CUDA_R_64F) {
     char const* const where = "planning a product";
     // cuBLASLt thinks in columns: row-major C = A B is column-major C^T = B^T A^T, so its first operand is our B.

@@ -17,7 +17,7 @@ class scalar_product {
   using T = typename Precision::storage;
   using accumulate = typename Precision::accumulate;
   static constexpr int vector = chunk_elements<T>;
-  static constexpr int widest = sizeof(accumulate) == 8 ? 4 : 8;
+  static constexpr int widest = sizeof(accumulate) == 8 && Columns <= 64 ? 4 : 8;
   static constexpr int tile_m = Rows >= 64 ? widest : 4;
   static constexpr int tile_n = Columns >= 64 ? widest : 4;
   static constexpr int threads_m = Rows / tile_m;

@@ -52,8 +52,9 @@ class cuda_sink_base {
     bool follows_step;
   };
   /// It may if nothing has been enqueued since the step `before` of the same line, by the same kernel on the same lane:
-  /// a kernel that begins early may read, before it waits, only what was written before its predecessor began. Work on
-  /// other lanes in between forbids it too, which costs nothing as long as schedules emit their steps in runs.
+  /// every step lets the next begin at once, so what one reads before it waits has to be written before the first of
+  /// the run began. Work on other lanes in between forbids it too, which costs nothing as long as schedules emit their
+  /// steps in runs.
   step_place place_step(int lane, line const& l, std::int64_t step, std::int64_t before) {
     bool const follows = latest_.lane == lane && latest_.at.layer == l.layer && latest_.at.direction == l.direction &&
                          latest_.step == before;

@@ -3,7 +3,7 @@
 #include <cstdint>
 
 #include "rnnopt/device/pointwise.cuh"
-#include "rnnopt/device/step_product.cuh"
+#include "rnnopt/device/step_cells.cuh"
 
 /// Recurrent product and cell of one step in one kernel (past Appleyard et al. 2016, whose step is two).
 ///

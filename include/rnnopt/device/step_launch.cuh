@@ -110,16 +110,30 @@ step_operands describe_step(step_launch<Arguments> const& l, T const* left, T co
   return o;
 }
 
+/// Grid, block, shared memory and cluster of a launch.
+template <class Arguments>
+launch_shape shape_of_launch(step_launch<Arguments> const& l, std::int64_t blocks, int stage_area) {
+  launch_shape shape;
+  shape.grid = dim3(unsigned(blocks));
+  shape.block = dim3(unsigned(l.variant.threads));
+  shape.shared_bytes = l.shared_bytes(stage_area);
+  shape.cluster = l.cluster;
+  return shape;
+}
+
+/// Whether the device has room for a cluster of such blocks, which a smaller one or a part of one may not have.
+template <class Arguments>
+bool can_be_resident(step_launch<Arguments> const& l, std::int64_t boxes) {
+  int const area = l.stage_area(int((boxes + l.cluster - 1) / l.cluster));
+  return resident_clusters(l.variant.kernel, shape_of_launch(l, l.cluster, area), "planning a step") > 0;
+}
+
 /// Enqueues a step's kernel. `follows_step`: the kernel before on this stream is the step before of the same line, so
 /// that this one may begin while it runs.
 template <class Arguments>
 void launch_step(cudaStream_t stream, step_launch<Arguments> const& l, Arguments const& a, bool follows_step,
                  char const* where) {
-  launch_shape shape;
-  shape.grid = dim3(unsigned(l.blocks(a.product.rows, a.product.hidden)));
-  shape.block = dim3(unsigned(l.variant.threads));
-  shape.shared_bytes = l.shared_bytes(a.product.stage_area);
-  shape.cluster = l.cluster;
+  launch_shape shape = shape_of_launch(l, l.blocks(a.product.rows, a.product.hidden), a.product.stage_area);
   shape.early = follows_step;
   launch_kernel(stream, l.variant.kernel, shape, a, where);
 }

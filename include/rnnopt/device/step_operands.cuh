@@ -57,7 +57,7 @@ struct step_operands {
   CUtensorMap right;           ///< along_k: [blocks, hidden, k]; across_k: [k, hidden]
   std::int32_t rows;           ///< batch
   std::int32_t hidden;         ///< columns of a block
-  std::int32_t boxes;          ///< of box_k each, that cover k; 0: the product is zero
+  std::int32_t boxes;          ///< of box_k each, that cover k
   std::int32_t cluster_boxes;  ///< that a block of the cluster multiplies
   std::int32_t tiles_across;   ///< that cover `hidden`
   std::int32_t stages;         ///< that a block has room for

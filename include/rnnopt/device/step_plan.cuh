@@ -83,9 +83,8 @@ class step_plan {
     backward_ = *std::min_element(backward.begin(), backward.end(), faster);
   }
 
-  /// Whether the kernels run on this device, for these extents and these pointers; otherwise a step is a product and a
-  /// pointwise kernel.
-  bool runs(storage const* left, storage const* right) const { return runs_ && is_aligned(left) && is_aligned(right); }
+  /// Whether the kernels run on this device, for these extents; otherwise a step is a product and a pointwise kernel.
+  bool runs() const { return runs_; }
 
   /// Enqueues recurrent product and cell of one step. `recurrent` is R; `follows_step`: see launch_step.
   void forward(cudaStream_t stream, pointwise_arguments<Cell, Precision> const& cell, storage const* recurrent,
@@ -108,8 +107,6 @@ class step_plan {
   }
 
  private:
-  static bool is_aligned(void const* pointer) { return reinterpret_cast<std::uintptr_t>(pointer) % 16 == 0; }
-
   /// What could be launched, each with its modelled time.
   template <class Arguments>
   std::vector<step_launch<Arguments>> launches(std::vector<step_variant<Arguments>> const& variants,
@@ -124,6 +121,7 @@ class step_plan {
         // Three blocks of a processor instead of two where that spares a second round.
         std::int64_t const blocks = l.blocks(e_.batch, e_.hidden);
         if (blocks > 2 * processors_ && blocks <= 3 * processors_) l.stages = (std::max)(2, 2 * v.stages / 3);
+        if (!can_be_resident(l, boxes)) continue;
         l.time = modelled_time(l, double((boxes + cluster - 1) / cluster), double(k));
         result.push_back(l);
       }
@@ -131,8 +129,8 @@ class step_plan {
     return result;
   }
 
-  /// Microseconds, fitted to an H200 (bench/results): a launch, the cells of a thread, the sums of a cluster, the boxes
-  /// of k that the busiest processor multiplies, and no less than it takes to read R.
+  /// Microseconds, fitted to what rnnopt_step_kernels (bench) prints on an H200: a launch, the cells of a thread, the
+  /// sums of a cluster, the boxes of k that the busiest processor multiplies, and no less than it takes to read R.
   template <class Arguments>
   double modelled_time(step_launch<Arguments> const& l, double boxes, double k) const {
     double const area = l.variant.rows * l.columns();

@@ -18,15 +18,17 @@
 
 namespace rnnopt::detail {
 
-/// Shared memory for stages: two blocks of a processor have room, so that the next step's are there in time.
+/// Shared memory for stages: two blocks of a processor have room, but for the largest tiles in clusters, so that the
+/// next step's are there in time.
 inline constexpr int stage_budget = 98304;
 
-/// Whether warpgroups take a tile: the host plans without knowing, so threads and sums have to be those of the warps.
+/// Whether a warpgroup takes a tile: the host plans without knowing, so threads and sums have to be those of the warps.
 template <class Precision, int Rows, int Columns, weight_rows Order>
 constexpr bool takes_warpgroups() {
-  if constexpr (RNNOPT_DEVICE_90A && sizeof(typename Precision::storage) == 2 && (Rows == 64 || Rows == 128)) {
+  if constexpr (RNNOPT_DEVICE_90A && sizeof(typename Precision::storage) == 2 && Rows == 64 &&
+                (Columns % 32 == 0 || Columns % 24 == 0)) {
     using warps = matrix_unit_product<Precision, Rows, Columns, Order>;
-    return warps::threads == 256 && warps::partial_sums == (Rows == 64 ? 2 : 1);
+    return warps::threads == 256 && warps::partial_sums == 2;
   } else {
     return false;
   }
@@ -264,44 +266,5 @@ class step_block {
   int boxes_;
   int stages_;
 };
-
-/// Pairs of (row, unit) whose operands a thread has on their way while it finishes others.
-inline constexpr int pairs_ahead = 2;
-
-/// What the multiplying threads of a step's kernel do: `Work` loads the operands of a pair's cell in two parts, of
-/// which the first may be read before the kernels before have ended, and finishes it with the sums of the product.
-///
-///   prefetch(row, unit)                  asks for the first part
-///   load_early(operands, row, unit), load_late(operands, row, unit)
-///   finish(operands, row, unit, sum_of_block)
-template <class Tile, class Operands, class Work>
-__device__ void run_cells(step_block<Tile>& block, Work const& work) {
-  constexpr int apart = Tile::multiplying, group = pairs_ahead * apart;
-  Operands operands[pairs_ahead];
-  int pair = int(threadIdx.x);
-  auto const each = [&](int first, auto const& function) {
-#pragma unroll
-    for (int i = 0; i < pairs_ahead; ++i)
-      if (int const p = first + i * apart; block.inside(p)) function(i, block.row(p), block.unit(p), p);
-  };
-  each(pair, [&](int i, int row, int unit, int) { work.load_early(operands[i], row, unit); });
-  for (int p = pair + group; p < block.pairs(); p += apart)
-    if (block.inside(p)) work.prefetch(block.row(p), block.unit(p));
-  wait_for_previous_kernels();
-  each(pair, [&](int i, int row, int unit, int) { work.load_late(operands[i], row, unit); });
-  block.multiply();
-  auto const finish = [&](Operands& in, int row, int unit, int p) {
-    work.finish(in, row, unit, [&](int gate) { return block.sum(p, gate); });
-  };
-  each(pair, [&](int i, int row, int unit, int p) { finish(operands[i], row, unit, p); });
-#pragma unroll 1
-  for (pair += group; pair < block.pairs(); pair += group) {
-    each(pair, [&](int i, int row, int unit, int) {
-      work.load_early(operands[i], row, unit);
-      work.load_late(operands[i], row, unit);
-    });
-    each(pair, [&](int i, int row, int unit, int p) { finish(operands[i], row, unit, p); });
-  }
-}
 
 }  // namespace rnnopt::detail

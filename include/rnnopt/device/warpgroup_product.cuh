@@ -98,7 +98,7 @@ __device__ void multiply_group(float (&d)[12], std::uint64_t left, std::uint64_t
 #endif
 }
 
-/// Rows is 64 (two warpgroups share k) or 128 (each has 64 rows).
+/// 64 rows; two warpgroups share k: each takes every other k-step of a box.
 template <class Precision, int Rows, int Columns, weight_rows Order>
 class warpgroup_product {
   using T = typename Precision::storage;
@@ -107,8 +107,8 @@ class warpgroup_product {
 
  public:
   static constexpr int threads = 256;
-  static constexpr int partial_sums = Rows == 64 ? 2 : 1;
-  static_assert((Rows == 64 || Rows == 128) && Columns % columns == 0);
+  static constexpr int partial_sums = 2;
+  static_assert(Rows == 64 && Columns % columns == 0);
 
   __device__ void multiply(std::uint32_t left, std::uint32_t right) {
 #if RNNOPT_DEVICE_90A
@@ -116,7 +116,7 @@ class warpgroup_product {
 #pragma unroll
     for (int i = 0; i < 4 / partial_sums; ++i) {
       int const step = i * partial_sums + k_part();
-      std::uint64_t const a = describe_operand(left + first_row() * 128 + step * 32, 128);
+      std::uint64_t const a = describe_operand(left + step * 32, 128);
 #pragma unroll
       for (int n = 0; n < Columns / columns; ++n) {
         std::uint32_t const at = Order == weight_rows::along_k
@@ -137,7 +137,7 @@ class warpgroup_product {
 
   __device__ void store(float* to, int pitch) const {
     int const lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32 % 4;
-    float* const mine = to + (k_part() * Rows + first_row() + 16 * warp + lane / 4) * pitch + 2 * (lane % 4);
+    float* const mine = to + (k_part() * Rows + 16 * warp + lane / 4) * pitch + 2 * (lane % 4);
 #pragma unroll
     for (int n = 0; n < Columns / columns; ++n)
 #pragma unroll
@@ -149,9 +149,7 @@ class warpgroup_product {
   }
 
  private:
-  __device__ static int group() { return int(threadIdx.x) / 128; }
-  __device__ static int k_part() { return Rows == 64 ? group() : 0; }
-  __device__ static int first_row() { return Rows == 64 ? 0 : 64 * group(); }
+  __device__ static int k_part() { return int(threadIdx.x) / 128; }
 
   float sums_[Columns / columns][columns / 2] = {};
 };
