@@ -3,6 +3,7 @@
 #include "device_network.cuh"
 #include "rnnopt/cells/gru.hpp"
 #include "rnnopt/recorder.hpp"
+#include "rnnopt/schedules/stepwise.hpp"
 #include "rnnopt/schedules/wavefront.hpp"
 
 /// Lanes, streams and schedules that misbehave: neither speed nor company changes a bit.
@@ -144,9 +145,10 @@ void expect_slow_lanes_change_nothing() {
 }
 
 TEST(lanes, slow_lanes_change_nothing_of_fused_steps) {
-  using namespace rnnopt::schedules;
-  expect_slow_lanes_change_nothing<stepwise<fused_steps, overlapped, input_steps<3>>, 2>();
-  expect_slow_lanes_change_nothing<wavefront<fused_steps, overlapped, input_steps<3>>, 6>();
+  namespace schedules = rnnopt::schedules;
+  using three = schedules::input_steps<3>;
+  expect_slow_lanes_change_nothing<schedules::stepwise<schedules::fused_steps, schedules::overlapped, three>, 2>();
+  expect_slow_lanes_change_nothing<schedules::wavefront<schedules::fused_steps, schedules::overlapped, three>, 6>();
 }
 
 __global__ void copy_late(float const* from, float* to, int count, long long cycles) {
