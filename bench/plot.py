@@ -40,7 +40,9 @@ def main():
     device, rows = read(arguments.results)
     rows = [row for row in rows if row["mode"] == arguments.mode]
     shapes = list(dict.fromkeys(shape_of(row) for row in rows))
-    series = list(dict.fromkeys((row["schedule"], peer) for row in rows for peer in ("standard", "best")))
+    # Where only the standard algorithm was timed, it is the best.
+    peers = ("standard", "best") if any(row["standard_ratio"] != row["best_ratio"] for row in rows) else ("standard",)
+    series = list(dict.fromkeys((row["schedule"], peer) for row in rows for peer in peers))
     if not any(row["standard_ratio"] or row["best_ratio"] for row in rows):
         sys.exit("plot.py: the results hold no ratios, cuDNN was not timed")
 
@@ -59,7 +61,7 @@ def main():
         axis.set_xlabel("cuDNN time / rnnopt time")
     axes[0].set_yticks([position + 0.4 - thickness / 2 for position in range(len(shapes))], shapes, fontsize=7)
     axes[0].set_ylim(len(shapes), -0.5)  # the first shape on top
-    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(series), fontsize=8)
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=min(3, len(series)), fontsize=8)
     figure.suptitle(f"{device}, {arguments.mode} (above 1: rnnopt is faster)", fontsize=9)
     figure.savefig(arguments.picture)
 

@@ -77,6 +77,8 @@ class guarded {
   static guarded of(std::vector<T> const& from) {
     guarded result(from.size() * sizeof(T));
     expect_success(cudaMemcpy(result.data(), from.data(), result.bytes_, cudaMemcpyHostToDevice));
+    // A copy from pageable memory returns before it has arrived, and a test's stream does not wait for the default one.
+    expect_success(cudaDeviceSynchronize());
     return result;
   }
   template <class T>
