@@ -176,13 +176,22 @@ RNNOPT_HD auto operator/(C c, dual<T, A> const& a) {
 // Comparisons look at values only. They give what comparing the values gives: bool for plain numbers.
 
 namespace detail {
+/// The number under a dual, or under duals of duals.
 template <class T>
-RNNOPT_HD T const& comparable(T const& a) {
+RNNOPT_HD T const& number_under(T const& a) {
   return a;
 }
-template <class T, unsigned A>
-RNNOPT_HD auto comparable(dual<T, A> const& a) {
-  return comparable(a.value);
+template <class T, unsigned M>
+RNNOPT_HD auto number_under(dual<T, M> const& a) {
+  return number_under(a.value);
+}
+
+/// What is compared of `a`: its number, or a constant in the type of the dual's, in which it is computed with, too.
+template <class A, class B>
+RNNOPT_HD auto comparable(A const& a, B const& b) {
+  using number = std::decay_t<decltype(number_under(b))>;
+  if constexpr (!is_dual<A>::value && std::is_arithmetic_v<number>) return static_cast<number>(a);
+  else return number_under(a);
 }
 template <class A, class B>
 using if_compares_dual = std::enable_if_t<(is_dual<A>::value && (is_dual<B>::value || std::is_arithmetic_v<B>)) ||
@@ -192,24 +201,24 @@ using if_compares_dual = std::enable_if_t<(is_dual<A>::value && (is_dual<B>::val
 
 template <class A, class B, detail::if_compares_dual<A, B> = 0>
 RNNOPT_HD auto operator<(A const& a, B const& b) {
-  return detail::comparable(a) < detail::comparable(b);
+  return detail::comparable(a, b) < detail::comparable(b, a);
 }
 template <class A, class B, detail::if_compares_dual<A, B> = 0>
 RNNOPT_HD auto operator>(A const& a, B const& b) {
-  return detail::comparable(a) > detail::comparable(b);
+  return detail::comparable(a, b) > detail::comparable(b, a);
 }
 template <class A, class B, detail::if_compares_dual<A, B> = 0>
 RNNOPT_HD auto operator<=(A const& a, B const& b) {
-  return detail::comparable(a) <= detail::comparable(b);
+  return detail::comparable(a, b) <= detail::comparable(b, a);
 }
 template <class A, class B, detail::if_compares_dual<A, B> = 0>
 RNNOPT_HD auto operator>=(A const& a, B const& b) {
-  return detail::comparable(a) >= detail::comparable(b);
+  return detail::comparable(a, b) >= detail::comparable(b, a);
 }
 
 template <class A, class B, detail::if_compares_dual<A, B> = 0>
 RNNOPT_HD auto operator==(A const& a, B const& b) {
-  return detail::comparable(a) == detail::comparable(b);
+  return detail::comparable(a, b) == detail::comparable(b, a);
 }
 template <class A, class B, detail::if_compares_dual<A, B> = 0>
 RNNOPT_HD auto operator!=(A const& a, B const& b) {

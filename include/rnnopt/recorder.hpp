@@ -91,7 +91,7 @@ inline std::string to_string(operation const& op) {
     text += "(layer " + std::to_string(op.line.layer) + ", direction " + std::to_string(op.line.direction);
     if (f.steps == form::one_step) text += ", step " + std::to_string(op.first_step);
     if (f.steps == form::some_steps)
-      text += ", steps " + std::to_string(op.first_step) + " to " + std::to_string(op.first_step + op.steps - 1);
+      text += ", steps " + std::to_string(op.first_step) + " to " + std::to_string(op.first_step - 1 + op.steps);
     if (f.one_gate) text += ", gate " + std::to_string(op.gate);
   }
   return text + ") on lane " + std::to_string(op.lane);
@@ -136,6 +136,10 @@ class recorder {
   }
   void weight_gradient(int lane, line l) { add(operation_kind::weight_gradient, lane, l, 0, 0); }
   void signal(int lane, int event) {
+    if (event < 0) {  // kept as a mistake
+      operations.push_back({operation_kind::signal, lane, {}, 0, 0, -1, 0});
+      return;
+    }
     latest_[event] = signals_;
     operations.push_back({operation_kind::signal, lane, {}, 0, 0, signals_++, 0});
   }

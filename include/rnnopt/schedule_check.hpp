@@ -82,7 +82,8 @@ class schedule_checker {
             clock[other] = (std::max)(clock[other], events[op.event][other]);
       }
       ++clock[lane];
-      if (op.kind == operation_kind::signal && !events.emplace(op.event, clock).second)
+      if (op.kind == operation_kind::signal && op.event < 0) violation(to_string(op) + ": the event is negative");
+      else if (op.kind == operation_kind::signal && !events.emplace(op.event, clock).second)
         violation(to_string(op) + ": the event has been signalled before");
       lane_of_.push_back(lane);
       clocks_.push_back(clock);
@@ -217,6 +218,34 @@ class schedule_checker {
 
 }  // namespace detail
 
+namespace detail {
+
+/// What no schedule can be proven for; empty when there is nothing.
+inline std::vector<std::string> mistakes_of(network const& n) {
+  if (n.layers >= 1 && (n.directions == 1 || n.directions == 2) && n.steps >= 0 && n.input_gates >= 0 &&
+      n.recurrent_gates >= 0)
+    return {};
+  return {"the network has layers " + std::to_string(n.layers) + ", directions " + std::to_string(n.directions) +
+          ", steps " + std::to_string(n.steps) + ", gates " + std::to_string(n.input_gates) + " and " +
+          std::to_string(n.recurrent_gates) + "; it needs a layer, 1 or 2 directions and nothing negative"};
+}
+
+/// What a schedule emits without a constant that announces it: its kernels would not be there (see schedule.hpp).
+template <class Schedule>
+std::vector<std::string> unannounced(std::vector<operation> const& operations) {
+  std::vector<std::string> violations;
+  for (operation const& op : operations) {
+    bool const fused = op.kind == operation_kind::step || op.kind == operation_kind::step_gradient;
+    bool const apart = op.kind == operation_kind::elementwise || op.kind == operation_kind::elementwise_gradient;
+    if ((fused && !fused_steps_of<Schedule>()) || (apart && !elementwise_of<Schedule>()))
+      violations.push_back(to_string(op) + " is not announced: the schedule needs static constexpr bool " +
+                           (fused ? "fused_steps" : "elementwise") + " = true");
+  }
+  return violations;
+}
+
+}  // namespace detail
+
 /// @brief What is wrong with a recorded forward pass; empty when it is proven correct.
 ///
 /// Proven means: every operation happens exactly once, every value is read after it has been written and before its
@@ -225,12 +254,14 @@ class schedule_checker {
 /// @param concurrent_layers  as the schedule says: layers l and l + concurrent_layers share input products
 inline std::vector<std::string> check_forward(network const& n, std::int64_t concurrent_layers,
                                               std::vector<operation> const& operations) {
+  if (auto const mistakes = detail::mistakes_of(n); !mistakes.empty()) return mistakes;
   return detail::schedule_checker(n, concurrent_layers, operations).forward();
 }
 
 /// @brief What is wrong with a recorded backward pass; empty when it is proven correct.
 inline std::vector<std::string> check_backward(network const& n, gradient_request wanted,
                                                std::vector<operation> const& operations) {
+  if (auto const mistakes = detail::mistakes_of(n); !mistakes.empty()) return mistakes;
   return detail::schedule_checker(n, n.layers, operations).backward(wanted);
 }
 
@@ -238,14 +269,19 @@ inline std::vector<std::string> check_backward(network const& n, gradient_reques
 template <class Schedule>
 std::vector<std::string> check_schedule(network const& n) {
   static_assert(detail::require_schedule<Schedule>::value);
+  if (auto const mistakes = detail::mistakes_of(n); !mistakes.empty()) return mistakes;
   recorder forward;
   Schedule::forward(n, forward);
   std::vector<std::string> violations = check_forward(n, Schedule::concurrent_layers(n), forward.operations);
+  auto const add = [&](std::vector<std::string> const& more) {
+    violations.insert(violations.end(), more.begin(), more.end());
+  };
+  add(detail::unannounced<Schedule>(forward.operations));
   for (gradient_request const wanted : {gradient_request{true, true}, {true, false}, {false, true}}) {
     recorder backward;
     Schedule::backward(n, wanted, backward);
-    auto const more = check_backward(n, wanted, backward.operations);
-    violations.insert(violations.end(), more.begin(), more.end());
+    add(check_backward(n, wanted, backward.operations));
+    add(detail::unannounced<Schedule>(backward.operations));
   }
   return violations;
 }

@@ -88,6 +88,12 @@ struct unary {
   double from, to;
 };
 
+TEST(dual, constants_are_compared_in_the_type_of_the_number) {
+  rnnopt::dual<float> const a(0.1f);
+  EXPECT_TRUE(a == 0.1 && 0.1 == a && a <= 0.1 && a >= 0.1);
+  EXPECT_FALSE(a != 0.1 || a < 0.1 || 0.1 < a || a > 0.1);
+}
+
 TEST(dual, functions_and_their_slopes) {
   unary const table[] = {
       {"exp", [](double x) { return std::exp(x); }, [](auto const& x) { return exp(x); }, -3, 3},

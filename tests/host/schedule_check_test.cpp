@@ -16,6 +16,7 @@
 #include "rnnopt/cells/lstm.hpp"
 #include "rnnopt/schedules/naive.hpp"
 #include "rnnopt/schedules/stepwise.hpp"
+#include "rnnopt/schedules/wavefront.hpp"
 
 namespace {
 
@@ -117,6 +118,41 @@ TEST(schedule_check, says_what_is_wrong_with_a_fused_step) {
   EXPECT_EQ(rnnopt::check_forward(n, 1, forward),
             texts{"step(layer 0, direction 0, step 0) on lane 0 repeats the recurrent product of layer 0, direction 0, "
                   "step 0"});
+}
+
+/// Emits fused steps and does not say so; and an event that no lane can have.
+struct unannounced_steps {
+  static std::int64_t concurrent_layers(rnnopt::network const&) { return 1; }
+  template <class Sink>
+  static void forward(rnnopt::network const& n, Sink& sink) {
+    sink.signal(0, -7);
+    rnnopt::schedules::stepwise<rnnopt::schedules::fused_steps>::forward(n, sink);
+  }
+  template <class Sink>
+  static void backward(rnnopt::network const& n, rnnopt::gradient_request wanted, Sink& sink) {
+    rnnopt::schedules::stepwise<>::backward(n, wanted, sink);
+  }
+};
+
+TEST(schedule_check, says_what_a_plan_would_refuse) {
+  auto const wrong = rnnopt::check_schedule<unannounced_steps>({1, 1, 2, 1, 1});
+  ASSERT_EQ(wrong.size(), 3U);
+  EXPECT_EQ(wrong[0], "signal(event -1) on lane 0: the event is negative");
+  EXPECT_EQ(wrong[1],
+            "step(layer 0, direction 0, step 0) on lane 0 is not announced: the schedule needs static constexpr bool "
+            "fused_steps = true");
+}
+
+TEST(schedule_check, refuses_networks_that_are_none) {
+  for (rnnopt::network const n :
+       {rnnopt::network{0, 1, 1, 1, 1}, rnnopt::network{1, 0, 1, 1, 1}, rnnopt::network{1, 3, 1, 1, 1},
+        rnnopt::network{1, 1, -1, 1, 1}, rnnopt::network{1, 1, 1, -1, 1}, rnnopt::network{1, 1, 1, 1, -1}}) {
+    auto const wrong = rnnopt::check_schedule<rnnopt::schedules::wavefront<>>(n);
+    ASSERT_EQ(wrong.size(), 1U);
+    EXPECT_EQ(wrong[0].rfind("the network has layers ", 0), 0U) << wrong[0];
+    EXPECT_EQ(rnnopt::check_forward(n, 1, {}), wrong);
+    EXPECT_EQ(rnnopt::check_backward(n, {}, {}), wrong);
+  }
 }
 
 TEST(replay, runs_each_lane_in_order_and_reports_a_deadlock) {

@@ -1,6 +1,7 @@
 // Schedules without a GPU: proven on the recorded list, spoiled, and run in random legal orders.
 
 #include <cstdint>
+#include <limits>
 #include <random>
 #include <set>
 #include <string>
@@ -165,6 +166,14 @@ TYPED_TEST(schedule, any_legal_order_gives_the_same_bits) {
   any_legal_order<rnnopt::gru, TypeParam>({2, 3, 5, 2, 4, 2});
   any_legal_order<cells::peephole_lstm, TypeParam>({2, 3, 5, 2, 4, 2});
   any_legal_order<cells::indrnn, TypeParam>({2, 3, 5, 2, 4, 2});  // no R
+}
+
+TEST(schedule, more_input_steps_than_there_are) {
+  using all = rnnopt::schedules::input_steps<std::numeric_limits<std::int64_t>::max()>;
+  for (std::int64_t const steps : {0, 1, 5}) {
+    EXPECT_TRUE(rnnopt::check_schedule<rnnopt::schedules::stepwise<all>>({2, 2, steps, 1, 1}).empty());
+    EXPECT_TRUE(rnnopt::check_schedule<rnnopt::schedules::wavefront<all>>({2, 1, steps, 1, 1}).empty());
+  }
 }
 
 TEST(schedule, recurrence_goes_before_the_rest_if_asked) {

@@ -16,7 +16,8 @@ struct chunking {
   std::int64_t steps;  ///< of the whole line
   std::int64_t size;   ///< of every chunk but the last
 
-  chunking(std::int64_t all, std::int64_t wanted) : steps(all), size((std::max)(wanted, std::int64_t(1))) {}
+  chunking(std::int64_t all, std::int64_t wanted)
+      : steps(all), size((std::max)((std::min)(wanted, all), std::int64_t(1))) {}
 
   std::int64_t count() const { return (steps + size - 1) / size; }
   std::int64_t first(std::int64_t chunk) const { return chunk * size; }
