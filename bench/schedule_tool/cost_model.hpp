@@ -97,7 +97,7 @@ class cost_model {
  private:
   static constexpr double kernel_microseconds = 1.2;   // any kernel of a graph, at least
   static constexpr double pointwise_microseconds = 2;  // all of a cell in one kernel, at least
-  static constexpr double product_microseconds = 5;    // beyond arithmetic or bytes: start, first tiles, last tiles
+  static constexpr double product_microseconds = 4.2;  // beyond arithmetic or bytes: start, first tiles, last tiles
   static constexpr double step_microseconds =
       2.6;  // likewise of a fused step: 3.5 for an LSTM, hidden 512, batch 64, fp16
   static constexpr double bytes_per_microsecond = 5e6;  // of L2
