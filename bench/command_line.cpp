@@ -56,6 +56,15 @@ rnnopt::product_choice product_choice_in(std::string const& text, std::string co
   throw std::invalid_argument(option + " is '" + text + "', needs heuristic, measured or measured_together");
 }
 
+void refuse_option(int found, std::string const& option) {
+  if (found == ':') throw std::invalid_argument(option + " needs a value (see --help)");
+  throw std::invalid_argument("bad option '" + option + "' (see --help)");
+}
+
+void refuse_argument(std::string const& argument) {
+  throw std::invalid_argument("unexpected '" + argument + "' (see --help)");
+}
+
 int exit_code_of(char const* program, std::function<int()> const& work) {
   try {
     return work();

@@ -24,6 +24,11 @@ int positive_integer(std::string const& text, std::string const& option);
 char const* name_of(rnnopt::product_choice choice);
 rnnopt::product_choice product_choice_in(std::string const& text, std::string const& option);
 
+/// Throws for what getopt_long found: ':' is an option without its value, anything else a bad option.
+[[noreturn]] void refuse_option(int found, std::string const& option);
+/// Throws for what is no option.
+[[noreturn]] void refuse_argument(std::string const& argument);
+
 /// What `work` returns; or what it throws on stderr, and 2 for a std::invalid_argument, 1 for anything else.
 int exit_code_of(char const* program, std::function<int()> const& work);
 

@@ -78,13 +78,11 @@ options parse_options(int argc, char** argv, known_names const& known) {
       case help:
         result.help = true;
         break;
-      case ':':
-        throw std::invalid_argument(std::string(argv[optind - 1]) + " needs a value (see --help)");
       default:
-        throw std::invalid_argument("bad option '" + std::string(argv[optind - 1]) + "' (see --help)");
+        refuse_option(found, argv[optind - 1]);
     }
   }
-  if (optind < argc) throw std::invalid_argument("unexpected '" + std::string(argv[optind]) + "' (see --help)");
+  if (optind < argc) refuse_argument(argv[optind]);
   return result;
 }
 

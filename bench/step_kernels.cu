@@ -43,7 +43,7 @@ options parse(int argc, char** argv) {
       {"help", no_argument, nullptr, help},           {nullptr, 0, nullptr, 0}};
   options result;
   opterr = 0;
-  for (int c; (c = getopt_long(argc, argv, "", table, nullptr)) != -1;) switch (c) {
+  for (int c; (c = getopt_long(argc, argv, ":", table, nullptr)) != -1;) switch (c) {
       case hidden:
         result.hidden = bench::positive_integer(optarg, "--hidden");
         break;
@@ -60,9 +60,9 @@ options parse(int argc, char** argv) {
         result.help = true;
         break;
       default:
-        throw std::invalid_argument("bad option; see --help");
+        bench::refuse_option(c, argv[optind - 1]);
     }
-  if (optind < argc) throw std::invalid_argument(std::string("'") + argv[optind] + "' is no option; see --help");
+  if (optind < argc) bench::refuse_argument(argv[optind]);
   return result;
 }
 

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <system_error>
 
+#include "command_line.hpp"
 #include "rnnopt/cells/gru.hpp"
 #include "rnnopt/cells/lstm.hpp"
 #include "rnnopt/cells/vanilla.hpp"
@@ -139,13 +140,11 @@ options parse_options(int argc, char** argv) {
       case help:
         result.help = true;
         break;
-      case ':':
-        throw std::invalid_argument(std::string(argv[optind - 1]) + " needs a value (see --help)");
       default:
-        throw std::invalid_argument("bad option '" + std::string(argv[optind - 1]) + "' (see --help)");
+        bench::refuse_option(found, argv[optind - 1]);
     }
   }
-  if (optind < argc) throw std::invalid_argument("unexpected '" + std::string(argv[optind]) + "' (see --help)");
+  if (optind < argc) bench::refuse_argument(argv[optind]);
   if (result.schedule.name.empty() && !result.list && !result.help)
     throw std::invalid_argument("which schedule? give --schedule NAME (see --list)");
   return result;

@@ -8,7 +8,7 @@
 
 /// A step's product on the matrix units: mma.sync on fragments read with ldmatrix.
 ///
-/// Warps share the tile WarpsM x WarpsN; WarpsK of them share its k: each takes every WarpsK-th of a stage's four
+/// Warps share the tile WarpsM x WarpsN; WarpsK of them share its k: each takes every WarpsK-th of a box's four
 /// k-steps (two chunks each) and keeps partial sums of its own.
 
 namespace rnnopt::detail {
@@ -87,7 +87,7 @@ class matrix_unit_product {
   static constexpr int threads = 32 * warps_m * warps_n * warps_k;
   static constexpr int partial_sums = warps_k;
 
-  /// Adds the product of one stage; addresses are in shared memory.
+  /// Adds the product of one box; addresses are in shared memory.
   __device__ void multiply(std::uint32_t left, std::uint32_t right) {
 #pragma unroll
     for (int step = 0; step < 4 / warps_k; ++step) multiply_step(left, right, step * warps_k + k_part());

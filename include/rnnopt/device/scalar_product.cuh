@@ -8,7 +8,7 @@
 /// A step's product on the ordinary arithmetic units, in the accumulate type: fp32 without TF32, and fp64.
 ///
 /// Every thread keeps tile_m x tile_n sums; the groups of threads that cover the tile share its k: each takes every
-/// `groups`-th chunk of a stage and keeps partial sums of its own.
+/// `groups`-th chunk of a box and keeps partial sums of its own.
 
 namespace rnnopt::detail {
 

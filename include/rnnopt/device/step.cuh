@@ -46,7 +46,7 @@ __global__ void __launch_bounds__(Tile::threads)
   step_block<Tile> block(a.product, step_shared);
   block.begin();
   if (block.copies()) block.copy();
-  else run_cells<Tile, pointwise_operands<Cell, Precision>>(block, step_cells<Cell, Precision>{a.cell});
+  else run_cells(block, step_cells<Cell, Precision>{a.cell});
 }
 
 }  // namespace rnnopt::detail

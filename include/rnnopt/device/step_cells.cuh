@@ -12,13 +12,15 @@ inline constexpr int pairs_ahead = 2;
 /// What the multiplying threads of a step's kernel do: `Work` loads the operands of a pair's cell in two parts, of
 /// which the first may be read before the kernels before have ended, and finishes it with the sums of the product.
 ///
+///   operands                             what is loaded
 ///   prefetch(row, unit)                  asks for the first part
 ///   load_early(operands, row, unit), load_late(operands, row, unit)
 ///   finish(operands, row, unit, sum_of_block)
-template <class Tile, class Operands, class Work>
+template <class Tile, class Work>
 __device__ void run_cells(step_block<Tile>& block, Work const& work) {
+  using operands_type = typename Work::operands;
   constexpr int apart = Tile::multiplying, group = pairs_ahead * apart;
-  Operands operands[pairs_ahead];
+  operands_type operands[pairs_ahead];
   int pair = int(threadIdx.x);
   auto const each = [&](int first, auto const& function) {
 #pragma unroll
@@ -31,7 +33,7 @@ __device__ void run_cells(step_block<Tile>& block, Work const& work) {
   wait_for_previous_kernels();
   each(pair, [&](int i, int row, int unit, int) { work.load_late(operands[i], row, unit); });
   block.multiply();
-  auto const finish = [&](Operands& in, int row, int unit, int p) {
+  auto const finish = [&](operands_type& in, int row, int unit, int p) {
     work.finish(in, row, unit, [&](int gate) { return block.sum(p, gate); });
   };
   each(pair, [&](int i, int row, int unit, int p) { finish(operands[i], row, unit, p); });

@@ -74,7 +74,8 @@ bool allow_shared_memory(step_variant<Arguments> const& v) {
   int device = 0, most = 0;
   require_success(cudaGetDevice(&device), where);
   require_success(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), where);
-  int const bytes = 1024 + v.barrier_bytes + (std::max)(v.stages * v.stage_bytes, v.sum_bytes) + v.received_bytes;
+  step_launch<Arguments> largest{v, 2, v.stages};
+  int const bytes = largest.shared_bytes(largest.stage_area(v.stages * v.stage_boxes));
   if (bytes > most) return false;
   require_success(
       cudaFuncSetAttribute(reinterpret_cast<void const*>(v.kernel), cudaFuncAttributeMaxDynamicSharedMemorySize, bytes),
