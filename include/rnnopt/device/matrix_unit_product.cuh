@@ -86,6 +86,7 @@ class matrix_unit_product {
   static constexpr int warps_k = warps_m * warps_n <= 2 ? 4 : 8 / (warps_m * warps_n);
   static constexpr int threads = 32 * warps_m * warps_n * warps_k;
   static constexpr int partial_sums = warps_k;
+  static constexpr bool unrolls = true;  ///< the boxes of a stage
 
   /// Adds the product of one box; addresses are in shared memory.
   __device__ void multiply(std::uint32_t left, std::uint32_t right) {

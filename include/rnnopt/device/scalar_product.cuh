@@ -24,15 +24,24 @@ class scalar_product {
   static constexpr int threads_n = Columns / tile_n;
   static constexpr int group = threads_m * threads_n;
   static constexpr int groups = group > 128 ? 1 : group > 64 ? 2 : group > 32 ? 4 : 8;
+  /// A warp's threads along rows and columns; 0 where they do not come out even.
+  static constexpr int patch_n = threads_n % 8 == 0 && threads_m % 4 == 0    ? 8
+                                 : threads_n % 4 == 0 && threads_m % 8 == 0  ? 4
+                                 : threads_n % 2 == 0 && threads_m % 16 == 0 ? 2
+                                                                             : 0;
+  static constexpr int patch_m = patch_n > 0 ? 32 / patch_n : 0;
+  static constexpr int patches_n = patch_n > 0 ? threads_n / patch_n : 0;
   static_assert(threads_m * tile_m == Rows && threads_n * tile_n == Columns && group <= 256);
 
  public:
   static constexpr int threads = 256;
   static constexpr int partial_sums = groups;
+  /// The boxes of a stage and the chunks of a box, written out unless that is more code than is fetched in time.
+  static constexpr bool unrolls = tile_m * tile_n <= 16;
 
   __device__ void multiply(std::uint32_t left, std::uint32_t right) {
     if (groups * group < threads && int(threadIdx.x) >= groups * group) return;
-#pragma unroll
+#pragma unroll(unrolls ? 8 / groups : 1)
     for (int step = 0; step < 8 / groups; ++step) multiply_chunk(left, right, step * groups + k_part());
   }
 
@@ -49,25 +58,31 @@ class scalar_product {
 
  private:
   __device__ static int k_part() { return int(threadIdx.x) / group; }
+  /// Where a thread's sums lie among those of its group. The threads of a warp cover a patch; those whose numbers
+  /// differ in their lowest bit share a row and those that differ in the next share a column, since shared memory
+  /// serves 16-byte reads of such pairs together: half the time of another order.
+  __device__ static int thread_m() {
+    int const thread = int(threadIdx.x) % group;
+    if constexpr (patch_n == 0) return thread / threads_n;
+    else return thread / 32 / patches_n * patch_m + (thread / 2 % 2 + thread % 32 / (2 * patch_n) * 2);
+  }
+  __device__ static int thread_n() {
+    int const thread = int(threadIdx.x) % group;
+    if constexpr (patch_n == 0) return thread % threads_n;
+    else return thread / 32 % patches_n * patch_n + (thread % 2 + thread / 4 % (patch_n / 2) * 2);
+  }
   /// Rows of one thread are threads_m apart, so that the threads of a warp read neighbouring rows.
-  __device__ static int row(int m) { return int(threadIdx.x) % group / threads_n + m * threads_m; }
+  __device__ static int row(int m) { return thread_m() + m * threads_m; }
   __device__ static int column(int n) {
-    int const thread = int(threadIdx.x) % threads_n;
-    if constexpr (Order == weight_rows::along_k) return thread + n * threads_n;
-    else return (thread + n / vector * threads_n) * vector + n % vector;
+    if constexpr (Order == weight_rows::along_k) return thread_n() + n * threads_n;
+    else return (thread_n() + n / vector * threads_n) * vector + n % vector;
   }
 
-  struct chunk {
+  struct alignas(16) chunk {
     T elements[vector];
   };
   __device__ static chunk load(std::uint32_t address) {
-    std::uint32_t words[4];
-    asm volatile("ld.shared.v4.b32 {%0, %1, %2, %3}, [%4];"
-                 : "=r"(words[0]), "=r"(words[1]), "=r"(words[2]), "=r"(words[3])
-                 : "r"(address));
-    chunk result;
-    memcpy(&result, words, sizeof words);
-    return result;
+    return *static_cast<chunk const*>(__cvta_shared_to_generic(address));
   }
 
   __device__ void multiply_chunk(std::uint32_t left, std::uint32_t right, int at) {

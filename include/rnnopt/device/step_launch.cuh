@@ -108,6 +108,7 @@ step_operands describe_step(step_launch<Arguments> const& l, T const* left, T co
   o.stages = l.stages;
   o.stage_area = l.stage_area(o.cluster_boxes);
   o.cluster = l.cluster;
+  o.cluster_shift = l.cluster == 8 ? 3 : l.cluster / 2;
   return o;
 }
 

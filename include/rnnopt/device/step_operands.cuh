@@ -62,7 +62,8 @@ struct step_operands {
   std::int32_t tiles_across;   ///< that cover `hidden`
   std::int32_t stages;         ///< that a block has room for
   std::int32_t stage_area;     ///< bytes for stages, and then for sums, of a block's shared memory
-  std::int32_t cluster;        ///< blocks that share a tile
+  std::int32_t cluster;        ///< blocks that share a tile: 1, 2, 4 or 8
+  std::int32_t cluster_shift;  ///< log2 of it
 };
 
 }  // namespace rnnopt::detail

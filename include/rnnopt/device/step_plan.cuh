@@ -116,15 +116,14 @@ class step_plan {
     for (auto const& v : variants) {
       if (v.rows > 16 && v.rows >= 2 * e_.batch) continue;  // half of the tile would be padding
       if (!allow_shared_memory(v)) continue;
-      for (int cluster = 1; cluster <= 8 && cluster <= boxes; cluster *= 2) {
-        step_launch<Arguments> l{v, cluster, v.stages, 0};
-        // Three blocks of a processor instead of two where that spares a second round.
-        std::int64_t const blocks = l.blocks(e_.batch, e_.hidden);
-        if (blocks > 2 * processors_ && blocks <= 3 * processors_) l.stages = (std::max)(2, 2 * v.stages / 3);
-        if (!can_be_resident(l, boxes)) continue;
-        l.time = modelled_time(l, double((boxes + cluster - 1) / cluster), double(k));
-        result.push_back(l);
-      }
+      for (int cluster = 1; cluster <= 8 && cluster <= boxes; cluster *= 2)
+        for (bool const fewer : {false, true}) {
+          // Fewer stages: a processor has room for three blocks instead of two.
+          step_launch<Arguments> l{v, cluster, fewer ? (std::max)(2, 2 * v.stages / 3) : v.stages, 0};
+          if (!can_be_resident(l, boxes)) continue;
+          l.time = modelled_time(l, double((boxes + cluster - 1) / cluster), double(k));
+          result.push_back(l);
+        }
     }
     return result;
   }
@@ -134,13 +133,16 @@ class step_plan {
   template <class Arguments>
   double modelled_time(step_launch<Arguments> const& l, double boxes, double k) const {
     double const area = l.variant.rows * l.columns();
-    double const resident = std::ceil(double(l.blocks(e_.batch, e_.hidden)) / processors_);
+    double const blocks = double(l.blocks(e_.batch, e_.hidden)) / processors_;
+    double const resident = std::ceil(blocks);
     double const box = (std::max)(0.08 + 8e-5 * area, resident * (0.075 + 4e-5 * area)) * sizeof(storage) / 2 *
                        (uses_matrix_units<Precision> ? 1 : 2);
     double const cells = 0.25 * l.variant.rows * l.variant.units / (l.cluster * (l.variant.threads - 32.0));
     double const sums = l.cluster == 1 ? 0 : resident > 1 ? 4 : 1.2;
     double const weights = k * double(e_.hidden) * l.variant.blocks * sizeof(storage);
-    return 2.0 + cells + sums + (std::max)(boxes * box, weights > 48e6 ? weights / 4.3e6 : 0.0);
+    // A third block of a processor is worth its fewer stages where it spares a second round.
+    double const rounds = (l.stages < l.variant.stages) != (blocks > 2 && blocks <= 3) ? 0.5 : 0;
+    return 2.0 + rounds + cells + sums + (std::max)(boxes * box, weights > 48e6 ? weights / 4.3e6 : 0.0);
   }
 
   extents e_;

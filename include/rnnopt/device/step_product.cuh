@@ -48,6 +48,8 @@ struct step_tile {
   using storage = typename Precision::storage;
   using accumulate = typename Precision::accumulate;
   static constexpr int rows = Rows;
+  static constexpr int rows_shift = Rows == 64 ? 6 : Rows == 32 ? 5 : 4;  ///< log2 of it
+  static_assert(1 << rows_shift == Rows);
   static constexpr int units = Units;
   static constexpr int blocks = Blocks;
   static constexpr int columns = Units * Blocks;
@@ -84,7 +86,8 @@ class step_block {
       : o_(o),
         rank_(int(rank_in_cluster())),
         base_(shared + ((1024u - shared_address(shared) % 1024u) % 1024u)),
-        splits_(o.cluster > 1) {
+        splits_(o.cluster > 1),
+        own_shift_(Tile::rows_shift - o.cluster_shift) {
     int const tile = int(blockIdx.x) / o.cluster;
     first_row_ = tile / o.tiles_across * Tile::rows;
     first_unit_ = tile % o.tiles_across * Tile::units;
@@ -96,10 +99,8 @@ class step_block {
 
   __device__ static bool copies() { return int(threadIdx.x) >= Tile::multiplying; }
 
-  /// All threads: prepares the barriers. The next step's kernel may begin at once: before it waits it reads only what
-  /// was written before the first step of the run of steps that it belongs to.
+  /// All threads: prepares the barriers.
   __device__ void begin() {
-    let_next_kernel_begin();
     if (threadIdx.x == 0) {
       for (int s = 0; s < o_.stages; ++s) {
         bars().full[s].init(1);
@@ -128,7 +129,7 @@ class step_block {
     for (int s = 0, slot = 0; s < stages_; ++s) {
       bars().full[slot].wait(parity);
       std::uint32_t const box = shared_address(stage(slot));
-      if (int const boxes = boxes_of(s); boxes == Tile::stage_boxes) {
+      if (int const boxes = boxes_of(s); Tile::product::unrolls && boxes == Tile::stage_boxes) {
 #pragma unroll
         for (int b = 0; b < Tile::stage_boxes; ++b) multiply_box(product, box + b * Tile::box_bytes);
       } else {
@@ -166,7 +167,12 @@ class step_block {
     int const at = pair / Tile::units * Tile::pitch + block * Tile::units + pair % Tile::units;
     accumulate sum = 0;
     if (splits_) {
-      for (int from = 0; from < o_.cluster; ++from) sum += received_sums()[from * own_rows() * Tile::pitch + at];
+      // 2, 4 or 8 of them; written out, since a loop would be unrolled for every number of them and every gate.
+      accumulate const* const from = received_sums() + at;
+      int const apart = own_rows() * Tile::pitch;
+      sum = from[0] + from[apart];
+      if (o_.cluster > 2) sum += from[2 * apart] + from[3 * apart];
+      if (o_.cluster > 4) sum += (from[4 * apart] + from[5 * apart]) + (from[6 * apart] + from[7 * apart]);
     } else {
 #pragma unroll
       for (int part = 0; part < Tile::product::partial_sums; ++part)
@@ -184,7 +190,7 @@ class step_block {
   __device__ accumulate* received_sums() const {
     return reinterpret_cast<accumulate*>(base_ + Tile::barrier_bytes + o_.stage_area);
   }
-  __device__ int own_rows() const { return splits_ ? Tile::rows / o_.cluster : Tile::rows; }
+  __device__ int own_rows() const { return 1 << own_shift_; }
   __device__ static void synchronize_multiplying() { synchronize_threads(1, Tile::multiplying); }
 
   __device__ void copy_stages() {
@@ -196,6 +202,10 @@ class step_block {
       copy_weights(s, s);
     }
     wait_for_previous_kernels();
+    // The next step's kernel may begin: before it waits it reads only what was written before the first step of the run
+    // of steps that it belongs to. Not earlier, or the kernels of several later steps would hold room that the lanes
+    // beside need.
+    let_next_kernel_begin();
     for (int s = 0; s < ahead; ++s) copy_left(s, s);
     unsigned parity = 0;
     for (int s = ahead, slot = 0; s < stages_; ++s) {
@@ -243,7 +253,7 @@ class step_block {
     constexpr int vector = 16 / int(sizeof(accumulate));
     constexpr int row_vectors = Tile::columns / vector;
     for (int i = int(threadIdx.x); i < Tile::rows * row_vectors; i += Tile::multiplying) {
-      int const row = i / row_vectors, column = i % row_vectors * vector, owner = row / own_rows();
+      int const row = i / row_vectors, column = i % row_vectors * vector, owner = row >> own_shift_;
       accumulate sums[vector] = {};
 #pragma unroll
       for (int part = 0; part < Tile::product::partial_sums; ++part)
@@ -251,8 +261,8 @@ class step_block {
         for (int j = 0; j < vector; ++j) sums[j] += own_sums()[(part * Tile::rows + row) * Tile::pitch + column + j];
       std::uint32_t words[4];
       memcpy(words, sums, 16);
-      send(received_sums() + (rank_ * own_rows() + row % own_rows()) * Tile::pitch + column, words, &bars().received,
-           unsigned(owner));
+      send(received_sums() + (rank_ * own_rows() + (row & (own_rows() - 1))) * Tile::pitch + column, words,
+           &bars().received, unsigned(owner));
     }
   }
 
@@ -260,6 +270,7 @@ class step_block {
   int rank_;
   unsigned char* base_;
   bool splits_;
+  int own_shift_;  ///< log2 of the rows that this block finishes
   int first_row_;
   int first_unit_;
   int first_box_;

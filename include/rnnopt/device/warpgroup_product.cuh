@@ -108,6 +108,7 @@ class warpgroup_product {
  public:
   static constexpr int threads = 256;
   static constexpr int partial_sums = 2;
+  static constexpr bool unrolls = true;  ///< the boxes of a stage
   static_assert(Rows == 64 && Columns % columns == 0);
 
   __device__ void multiply(std::uint32_t left, std::uint32_t right) {
