@@ -58,6 +58,12 @@ inline constexpr std::tuple further_rungs{
     rung<wavefront<fused_steps, overlapped, prioritised>>{
         "wavefront_fused_overlapped", "wavefront<fused_steps, overlapped, prioritised>",
         "wavefront_fused with input products beside the recurrence, which goes first", 0, "wavefront_fused"},
+    rung<wavefront<input_steps<8>, overlapped, transposed_weights, prioritised>>{
+        "prioritised_wavefront_of_8", "wavefront<input_steps<8>, overlapped, transposed_weights, prioritised>",
+        "the paper's last rung with input products of 8 steps", 0},
+    rung<wavefront<input_steps<16>, fused_steps, overlapped, prioritised>>{
+        "wavefront_fused_overlapped_of_16", "wavefront<input_steps<16>, fused_steps, overlapped, prioritised>",
+        "wavefront_fused_overlapped with input products of 16 steps", 0},
 };
 
 }  // namespace detail

@@ -18,7 +18,7 @@ inline appearance const& appearance_of(rnnopt::operation_kind kind) {
   using op = rnnopt::operation_kind;
   static constexpr appearance input{'I', "#8ecae6", "product with W"}, recurrent{'R', "#ffb703", "product with R"},
       cell{'c', "#90be6d", "cell"}, step{'S', "#f4a261", "step in one kernel"},
-      weights{'W', "#cdb4db", "weight gradients"};
+      sweep{'P', "#e76f51", "steps in one kernel"}, weights{'W', "#cdb4db", "weight gradients"};
   switch (kind) {
     case op::input_product:
     case op::gate_input_product:
@@ -33,6 +33,9 @@ inline appearance const& appearance_of(rnnopt::operation_kind kind) {
     case op::step:
     case op::step_gradient:
       return step;
+    case op::sweep:
+    case op::sweep_gradient:
+      return sweep;
     case op::weight_gradient:
       return weights;
     default:

@@ -16,12 +16,13 @@
 /// - A product takes a fixed time, and the larger of its arithmetic at the rate of large products and its bytes.
 /// - Any other kernel takes a fixed time at least, and no less than its bytes.
 /// - A fused step takes a fixed time, and the larger of its arithmetic and its bytes; R and h are read once.
+/// - A sweep takes a fixed time for each step, beside that of a kernel, however large R is.
 /// - Signals and waits are edges of the graph and cost nothing; priorities and transposed weights change nothing.
 /// - The input is as wide as the hidden state, every row as long as the others, every gradient asked for.
 ///
 /// From bench/results/2026-11-30_h200.csv are the rates (weight gradients) and the fixed time of a product (what is
-/// left of a step of stepwise in fp16); the other constants were measured kernel by kernel. How well the whole agrees
-/// with those results is in bench/README.md.
+/// left of a step of stepwise in fp16); the other constants were measured kernel by kernel, except the step of a
+/// sweep, which is an assumption. How well the whole agrees with those results is in bench/README.md.
 
 namespace schedule_tool {
 
@@ -87,6 +88,9 @@ class cost_model {
       case kind::step_gradient:
         // Nothing comes back through R at the last step.
         return op.first_step + 1 < e_.steps ? fused_step(of_r) : kernel(pointwise_microseconds, cell_bytes());
+      case kind::sweep:
+      case kind::sweep_gradient:
+        return kernel_microseconds + double(op.steps) * sweep_step_microseconds;
       case kind::signal:
       case kind::wait:
         break;
@@ -100,7 +104,8 @@ class cost_model {
   static constexpr double product_microseconds = 4.2;  // beyond arithmetic or bytes: start, first tiles, last tiles
   static constexpr double step_microseconds =
       2.6;  // likewise of a fused step: 3.5 for an LSTM, hidden 512, batch 64, fp16
-  static constexpr double bytes_per_microsecond = 5e6;  // of L2
+  static constexpr double sweep_step_microseconds = 1.0;  // assumed: the exchange of h and a product from the chip
+  static constexpr double bytes_per_microsecond = 5e6;    // of L2
   static constexpr double step_bytes_per_microsecond = 4e6;
   static constexpr std::int64_t accumulate_bytes = 4;
 

@@ -24,6 +24,7 @@ enum class errc {
   wrong_device,             ///< the current device, or the stream's, is not the one of the plan
   no_device,                ///< there is no usable GPU
   not_supported,            ///< the executor does not offer this yet
+  does_not_fit,             ///< the schedule keeps recurrent weights on the chip, which has no room for them
   schedule_inconsistent,    ///< a schedule emitted something that cannot be run
   no_product_algorithm      ///< cuBLASLt offers no algorithm for a product of this plan
 };

@@ -25,9 +25,11 @@ enum class operation_kind {
   pointwise,
   elementwise,
   step,
+  sweep,
   pointwise_gradient,
   elementwise_gradient,
   step_gradient,
+  sweep_gradient,
   recurrent_gradient,
   gate_recurrent_gradient,
   input_gradient,
@@ -65,9 +67,11 @@ inline operation_form const& form_of(operation_kind kind) {
                                              {"pointwise", operation_form::one_step, false},
                                              {"elementwise", operation_form::one_step, false},
                                              {"step", operation_form::one_step, false},
+                                             {"sweep", operation_form::some_steps, false},
                                              {"pointwise_gradient", operation_form::one_step, false},
                                              {"elementwise_gradient", operation_form::one_step, false},
                                              {"step_gradient", operation_form::one_step, false},
+                                             {"sweep_gradient", operation_form::some_steps, false},
                                              {"recurrent_gradient", operation_form::one_step, false},
                                              {"gate_recurrent_gradient", operation_form::one_step, true},
                                              {"input_gradient", operation_form::some_steps, false},
@@ -115,6 +119,9 @@ class recorder {
   void pointwise(int lane, line l, std::int64_t step) { add(operation_kind::pointwise, lane, l, step); }
   void elementwise(int lane, line l, std::int64_t step) { add(operation_kind::elementwise, lane, l, step); }
   void step(int lane, line l, std::int64_t step) { add(operation_kind::step, lane, l, step); }
+  void sweep(int lane, line l, std::int64_t first_step, std::int64_t steps) {
+    add(operation_kind::sweep, lane, l, first_step, steps);
+  }
   void pointwise_gradient(int lane, line l, std::int64_t step) {
     add(operation_kind::pointwise_gradient, lane, l, step);
   }
@@ -122,6 +129,9 @@ class recorder {
     add(operation_kind::elementwise_gradient, lane, l, step);
   }
   void step_gradient(int lane, line l, std::int64_t step) { add(operation_kind::step_gradient, lane, l, step); }
+  void sweep_gradient(int lane, line l, std::int64_t first_step, std::int64_t steps) {
+    add(operation_kind::sweep_gradient, lane, l, first_step, steps);
+  }
   void recurrent_gradient(int lane, line l, std::int64_t step) {
     add(operation_kind::recurrent_gradient, lane, l, step);
   }
@@ -196,6 +206,8 @@ void emit(operation const& op, Sink& sink) {
         return sink.elementwise(op.lane, op.line, op.first_step);
       case kind::step:
         return sink.step(op.lane, op.line, op.first_step);
+      case kind::sweep:
+        return sink.sweep(op.lane, op.line, op.first_step, op.steps);
       default:
         break;
     }
@@ -208,6 +220,8 @@ void emit(operation const& op, Sink& sink) {
         return sink.elementwise_gradient(op.lane, op.line, op.first_step);
       case kind::step_gradient:
         return sink.step_gradient(op.lane, op.line, op.first_step);
+      case kind::sweep_gradient:
+        return sink.sweep_gradient(op.lane, op.line, op.first_step, op.steps);
       case kind::recurrent_gradient:
         return sink.recurrent_gradient(op.lane, op.line, op.first_step);
       case kind::gate_recurrent_gradient:

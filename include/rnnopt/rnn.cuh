@@ -64,8 +64,8 @@ class rnn {
   /// @brief Plans on the current device.
   /// @param e        layers, input, hidden, batch, steps; directions has to be 1
   /// @param options  how products and the kernels of fused steps are chosen
-  /// @throws logic_error for extents that are out of range, not supported yet or too large for 64 bits; cuda_error,
-  ///         cublas_error
+  /// @throws logic_error for extents that are out of range, not supported yet or too large for 64 bits, or whose R does
+  ///         not fit on the chip where the schedule wants it there (see misfit); cuda_error, cublas_error
   explicit rnn(extents const& e, plan_options const& options = {}) : rnn(e, options, dry_run(checked(e))) {}
 
   /// @brief The extents this network was planned for.
@@ -77,6 +77,12 @@ class rnn {
   /// program compiled for it, and rows of h that are multiples of 16 bytes; otherwise a step is a product and a
   /// pointwise kernel.
   bool runs_fused_steps() const { return steps_.runs(); }
+
+  /// @brief Why the schedule's sweeps cannot keep the recurrent weights of such a network on the chip of the current
+  /// device; empty where they can, and for a schedule without sweeps.
+  /// @param e  as for the constructor, which refuses what does not fit with this reason
+  /// @throws logic_error for extents that the constructor refuses for other reasons; cuda_error
+  static std::string misfit(extents const& e) { return sweeps(checked(e)).misfit(); }
 
   /// @brief Bytes of workspace a pass needs; exactly that much is enough. Depends on types and extents only.
   std::size_t workspace_bytes(pass p) const { return layouts_.workspace_bytes(p); }
@@ -167,8 +173,8 @@ class rnn {
   static constexpr cell_shape shape = detail::shape_of<Cell>();
   static constexpr detail::element_sizes sizes = detail::sizes_of<Precision>();
   static constexpr bool transposed = detail::transposed_weights_of<Schedule>();
-  static constexpr bool fused_steps = detail::fused_steps_of<Schedule>();
-  static constexpr bool elementwise = detail::elementwise_of<Schedule>();
+  using kinds = detail::kinds_of<Schedule>;
+  using sweeps = detail::network_sweeps<Cell, Precision, kinds>;
 
   rnn(extents const& e, plan_options const& options, detail::plan_sink const& needs)
       : e_(e),
@@ -176,6 +182,7 @@ class rnn {
         cublas_(detail::make_cublas("rnn")),
         products_(e, shape, transposed),
         steps_(e, options.products, concurrent_lines(e)),
+        sweeps_(planned_sweeps(e)),
         lanes_(needs.lanes(), needs.events(), [&](int lane) { return detail::priority_of<Schedule>(net(e), lane); }),
         layouts_(e, shape, sizes, Schedule::concurrent_layers(net(e)), scratch(needs.lanes())),
         packed_(e, shape, sizes) {
@@ -195,7 +202,7 @@ class rnn {
 
   static detail::executor_scratch scratch(std::int64_t lanes) {
     return {lanes, std::int64_t(detail::product_scratch_bytes), detail::column_sum_chunks,
-            detail::slots_of_a_lane<Cell, elementwise>()};
+            detail::slots_of_a_lane<Cell, kinds::elementwise>()};
   }
 
   /// Refuses what cannot be run before anything is planned: sizes first, since a plan grows with them.
@@ -213,6 +220,13 @@ class rnn {
     return e;
   }
 
+  static sweeps planned_sweeps(extents const& e) {
+    sweeps result(e);
+    if (!result.misfit().empty())
+      detail::fail(errc::does_not_fit, "rnn", result.misfit(), "schedules without sweeps take any extents");
+    return result;
+  }
+
   static int current_device() {
     int device = 0;
     cudaError_t const found = cudaGetDevice(&device);
@@ -225,7 +239,7 @@ class rnn {
   }
 
   static detail::plan_sink dry_run(extents const& e) {
-    detail::plan_sink sink(e.steps, shape, fused_steps, elementwise);
+    detail::plan_sink sink(e.steps, shape, kinds::fused_steps, kinds::elementwise, kinds::sweeps);
     Schedule::forward(net(e), sink);
     for (gradient_request const wanted : {gradient_request{true, true}, {true, false}, {false, true}})
       Schedule::backward(net(e), wanted, sink);
@@ -260,8 +274,8 @@ class rnn {
     check_device(where, stream);
     if (e_.batch == 0) return;
     detail::forward_buffers<Cell, Precision> const buffers(e_, layouts_, a, training);
-    detail::cuda_forward_sink<Cell, Precision, fused_steps, elementwise> sink(stream, lanes_, products_, steps_,
-                                                                              packed_, a, buffers);
+    detail::cuda_forward_sink<Cell, Precision, kinds> sink(stream, lanes_, products_, steps_, sweeps_, packed_, a,
+                                                           buffers);
     joining(stream, [&] {
       sink.begin();
       if (!is_empty()) Schedule::forward(net(e_), sink);
@@ -277,8 +291,8 @@ class rnn {
     if (is_empty() && wanted.weights && a.mode == gradient_mode::overwrite) clear_gradients(stream, a);
     if (e_.batch == 0) return;
     detail::backward_buffers<Cell, Precision> const buffers(e_, layouts_, a);
-    detail::cuda_backward_sink<Cell, Precision, fused_steps, elementwise> sink(stream, lanes_, products_, steps_,
-                                                                               packed_, a, buffers);
+    detail::cuda_backward_sink<Cell, Precision, kinds> sink(stream, lanes_, products_, steps_, sweeps_, packed_, a,
+                                                            buffers);
     joining(stream, [&] {
       sink.begin(wanted);
       if (!is_empty()) Schedule::backward(net(e_), wanted, sink);
@@ -317,7 +331,8 @@ class rnn {
   int device_;
   detail::owned_cublas cublas_;
   detail::network_products<Precision> products_;
-  detail::network_steps<Cell, Precision, fused_steps> steps_;
+  detail::network_steps<Cell, Precision, kinds> steps_;
+  sweeps sweeps_;
   detail::lane_set lanes_;
   detail::network_layouts layouts_;
   detail::packed_layout packed_;

@@ -8,6 +8,7 @@
 #include "rnnopt/gradient_check.hpp"
 #include "rnnopt/host_rnn.hpp"
 #include "rnnopt/schedule_check.hpp"
+#include "rnnopt/schedules/cluster.hpp"
 #include "rnnopt/schedules/naive.hpp"
 #include "rnnopt/schedules/stepwise.hpp"
 #include "rnnopt/schedules/wavefront.hpp"

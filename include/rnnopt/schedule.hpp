@@ -27,6 +27,13 @@ struct gradient_request {
   bool weights = true;  ///< gradients of W, R, bias and unit parameters; needs the gate gradients
 };
 
+/// @brief Which blocks of a GPU hold R between them while a sweep runs.
+enum class team {
+  none,     ///< no sweeps
+  cluster,  ///< one thread-block cluster, which exchanges h through distributed shared memory
+  grid      ///< any blocks of the GPU, which exchange h through L2
+};
+
 // The schedule contract. A schedule is an empty struct with
 //   static std::int64_t concurrent_layers(network const&)
 //       how many layers may be in flight at once; the executor gives layers l and l + concurrent_layers one buffer for
@@ -40,6 +47,9 @@ struct gradient_request {
 //   static constexpr bool elementwise = true
 //       it emits step and step_gradient, or elementwise and elementwise_gradient: the GPU executor compiles no kernels
 //       of a kind that is not announced
+//   static constexpr team sweeps = team::cluster
+//       it emits sweep and sweep_gradient (team::none: it does not): the GPU executor compiles only kernels of that
+//       kind
 //   static int priority(network const&, int lane)
 //       lanes with a larger number go first where the GPU has to choose, otherwise all have 0; lane 0 has the priority
 //       of the caller's stream
@@ -72,6 +82,10 @@ struct gradient_request {
 //   step_gradient(lane, line, step)                             recurrent_gradient of the following step (none at the
 //                                                               last one) and pointwise_gradient in one kernel; dh of
 //                                                               the initial state is left to recurrent_gradient of 0
+//   sweep(lane, line, first_step, steps)                        step for each of these steps, in one kernel that keeps
+//                                                               R on the chip
+//   sweep_gradient(lane, line, first_step, steps)               step_gradient for each of these steps, from the last to
+//                                                               the first, likewise
 // A cell whose W (or R) has no row blocks takes the operations of all gates: they do nothing, or give zeros.
 
 namespace detail {
@@ -85,9 +99,11 @@ struct null_sink {
   void pointwise(int, line, std::int64_t) {}
   void elementwise(int, line, std::int64_t) {}
   void step(int, line, std::int64_t) {}
+  void sweep(int, line, std::int64_t, std::int64_t) {}
   void pointwise_gradient(int, line, std::int64_t) {}
   void elementwise_gradient(int, line, std::int64_t) {}
   void step_gradient(int, line, std::int64_t) {}
+  void sweep_gradient(int, line, std::int64_t, std::int64_t) {}
   void recurrent_gradient(int, line, std::int64_t) {}
   void gate_recurrent_gradient(int, line, std::int64_t, std::int64_t) {}
   void input_gradient(int, line, std::int64_t, std::int64_t) {}
@@ -130,6 +146,10 @@ struct names_elementwise : std::false_type {};
 template <class Schedule>
 struct names_elementwise<Schedule, std::void_t<decltype(Schedule::elementwise)>> : std::true_type {};
 template <class Schedule, class = void>
+struct names_sweeps : std::false_type {};
+template <class Schedule>
+struct names_sweeps<Schedule, std::void_t<decltype(Schedule::sweeps)>> : std::true_type {};
+template <class Schedule, class = void>
 struct names_priority : std::false_type {};
 template <class Schedule>
 struct names_priority<Schedule, std::void_t<decltype(&Schedule::priority)>> : std::true_type {};
@@ -159,6 +179,12 @@ constexpr bool elementwise_of() {
   if constexpr (names_elementwise<Schedule>::value) return Schedule::elementwise;
   else return false;
 }
+/// Which team runs its sweep and sweep_gradient; none where it may not emit them.
+template <class Schedule>
+constexpr team sweeps_of() {
+  if constexpr (names_sweeps<Schedule>::value) return Schedule::sweeps;
+  else return team::none;
+}
 /// A lane's priority; larger goes first.
 template <class Schedule>
 int priority_of(network const& n, int lane) {
@@ -184,10 +210,14 @@ struct schedule_check {
       return std::is_same_v<decltype(Schedule::elementwise), bool const>;
     else return true;
   }
+  static constexpr bool sweeps() {
+    if constexpr (names_sweeps<Schedule>::value) return std::is_same_v<decltype(Schedule::sweeps), team const>;
+    else return true;
+  }
   static constexpr bool priority = has_priority<Schedule>::value || !names_priority<Schedule>::value;
   static constexpr bool value = std::is_empty_v<Schedule> && has_concurrent_layers<Schedule>::value &&
                                 has_forward<Schedule>::value && has_backward_pass<Schedule>::value &&
-                                transposed_weights() && fused_steps() && elementwise() && priority;
+                                transposed_weights() && fused_steps() && elementwise() && sweeps() && priority;
 };
 
 /// One named message per requirement.
@@ -213,6 +243,9 @@ struct require_schedule {
   static_assert(schedule_check<Schedule>::elementwise(),
                 "rnnopt: the schedule's elementwise is no constant bool; write static constexpr bool elementwise = "
                 "true, or leave it out");
+  static_assert(schedule_check<Schedule>::sweeps(),
+                "rnnopt: the schedule's sweeps is no constant team; write static constexpr rnnopt::team sweeps = "
+                "rnnopt::team::cluster, or leave it out");
   static_assert(schedule_check<Schedule>::priority,
                 "rnnopt: the schedule's priority cannot be called; write static int priority(rnnopt::network const&, "
                 "int lane), or leave it out");

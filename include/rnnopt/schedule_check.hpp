@@ -55,7 +55,8 @@ class schedule_checker {
     for (std::size_t const i : valid)
       for_each_value(value_reads, operations_[i], [&](value_access const& access, value_id const& id) {
         auto const writer = writers_[access.value].find(id);
-        if (writer != writers_[access.value].end()) ordered(writer->second, i, access.why);
+        // What a sweep has written itself, it reads in the order of its steps.
+        if (writer != writers_[access.value].end() && writer->second != i) ordered(writer->second, i, access.why);
       });
     return violations_;
   }
@@ -230,17 +231,32 @@ inline std::vector<std::string> mistakes_of(network const& n) {
           std::to_string(n.recurrent_gates) + "; it needs a layer, 1 or 2 directions and nothing negative"};
 }
 
+/// The constant that a schedule lacks to emit such an operation; null where it lacks none.
+template <class Schedule>
+char const* missing_constant(operation_kind kind) {
+  using op = operation_kind;
+  switch (kind) {
+    case op::step:
+    case op::step_gradient:
+      return fused_steps_of<Schedule>() ? nullptr : "bool fused_steps = true";
+    case op::elementwise:
+    case op::elementwise_gradient:
+      return elementwise_of<Schedule>() ? nullptr : "bool elementwise = true";
+    case op::sweep:
+    case op::sweep_gradient:
+      return sweeps_of<Schedule>() != team::none ? nullptr : "rnnopt::team sweeps = rnnopt::team::cluster";
+    default:
+      return nullptr;
+  }
+}
+
 /// What a schedule emits without a constant that announces it: its kernels would not be there (see schedule.hpp).
 template <class Schedule>
 std::vector<std::string> unannounced(std::vector<operation> const& operations) {
   std::vector<std::string> violations;
-  for (operation const& op : operations) {
-    bool const fused = op.kind == operation_kind::step || op.kind == operation_kind::step_gradient;
-    bool const apart = op.kind == operation_kind::elementwise || op.kind == operation_kind::elementwise_gradient;
-    if ((fused && !fused_steps_of<Schedule>()) || (apart && !elementwise_of<Schedule>()))
-      violations.push_back(to_string(op) + " is not announced: the schedule needs static constexpr bool " +
-                           (fused ? "fused_steps" : "elementwise") + " = true");
-  }
+  for (operation const& op : operations)
+    if (char const* const constant = missing_constant<Schedule>(op.kind); constant != nullptr)
+      violations.push_back(to_string(op) + " is not announced: the schedule needs static constexpr " + constant);
   return violations;
 }
 

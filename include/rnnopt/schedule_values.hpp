@@ -38,7 +38,7 @@ struct value_access {
   char const* why = nullptr;  ///< of a read, for messages: "reads its h"
 };
 
-/// The operation whose values another one reads and writes, for one gate or as several kernels.
+/// The operation whose values another one reads and writes, for one gate, as several kernels or for several steps.
 constexpr operation_kind whole_of(operation_kind kind) {
   using op = operation_kind;
   switch (kind) {
@@ -54,6 +54,11 @@ constexpr operation_kind whole_of(operation_kind kind) {
       return op::recurrent_gradient;
     case op::gate_input_gradient:
       return op::input_gradient;
+    // What a sweep passes on from step to step counts as given: no other operation may give it, too.
+    case op::sweep:
+      return op::step;
+    case op::sweep_gradient:
+      return op::step_gradient;
     default:
       return kind;
   }

@@ -83,7 +83,13 @@ struct dawdling_sink {
   void step(int lane, rnnopt::line l, std::int64_t step) {
     for (int i = 0; i < times(lane); ++i) to.step(lane, l, step);
   }
-  // Not repeated: it adds to the gradients of the states.
+  void sweep(int lane, rnnopt::line l, std::int64_t first, std::int64_t steps) {
+    for (int i = 0; i < times(lane); ++i) to.sweep(lane, l, first, steps);
+  }
+  // Not repeated: they add to the gradients of the states.
+  void sweep_gradient(int lane, rnnopt::line l, std::int64_t first, std::int64_t steps) {
+    to.sweep_gradient(lane, l, first, steps);
+  }
   void step_gradient(int lane, rnnopt::line l, std::int64_t step) { to.step_gradient(lane, l, step); }
   void pointwise(int lane, rnnopt::line l, std::int64_t step) { to.pointwise(lane, l, step); }
   void pointwise_gradient(int lane, rnnopt::line l, std::int64_t step) { to.pointwise_gradient(lane, l, step); }
@@ -102,6 +108,7 @@ struct dawdling_sink {
 template <class Schedule, int Slow>
 struct dawdling {
   static constexpr bool fused_steps = rnnopt::detail::fused_steps_of<Schedule>();
+  static constexpr rnnopt::team sweeps = rnnopt::detail::sweeps_of<Schedule>();
   static std::int64_t concurrent_layers(rnnopt::network const& n) { return Schedule::concurrent_layers(n); }
   template <class Sink>
   static void forward(rnnopt::network const& n, Sink& sink) {
@@ -206,16 +213,17 @@ TEST(lanes, inconsistent_schedules) {
 template <rnnopt::operation_kind Kind>
 void expect_unannounced(std::string const& operation, std::string const& constant) {
   expect_inconsistent("rnnopt: rnn: the schedule emits " + operation +
-                          " without announcing it (write static constexpr bool " + constant +
-                          " = true into the schedule)",
+                          " without announcing it (write static constexpr " + constant + " into the schedule)",
                       [] { rnnopt::rnn<rnnopt::gru, rnnopt::fp32, unannounced<Kind>> const network(usual); });
 }
 TEST(lanes, operations_that_are_not_announced) {
   using kind = rnnopt::operation_kind;
-  expect_unannounced<kind::step>("step", "fused_steps");
-  expect_unannounced<kind::step_gradient>("step_gradient", "fused_steps");
-  expect_unannounced<kind::elementwise>("elementwise", "elementwise");
-  expect_unannounced<kind::elementwise_gradient>("elementwise_gradient", "elementwise");
+  expect_unannounced<kind::step>("step", "bool fused_steps = true");
+  expect_unannounced<kind::step_gradient>("step_gradient", "bool fused_steps = true");
+  expect_unannounced<kind::sweep>("sweep", "team sweeps = team::cluster");
+  expect_unannounced<kind::sweep_gradient>("sweep_gradient", "team sweeps = team::cluster");
+  expect_unannounced<kind::elementwise>("elementwise", "bool elementwise = true");
+  expect_unannounced<kind::elementwise_gradient>("elementwise_gradient", "bool elementwise = true");
 }
 
 /// Two plans on two streams at once, many times.

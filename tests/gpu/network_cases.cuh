@@ -68,6 +68,17 @@ class network : public testing::Test {
   using precision = typename Case::precision;
   using schedule = typename Case::schedule;
 
+  /// What does not fit on the chip is refused, with the reason; what has to fit is in the tests of the schedules.
+  static void expect_refused(rnnopt::extents const& e, std::string const& reason) {
+    try {
+      rnnopt::rnn<cell, precision, schedule> const plan(e);
+      ADD_FAILURE() << "planned although " << reason;
+    } catch (rnnopt::logic_error const& error) {
+      EXPECT_EQ(error.code(), rnnopt::errc::does_not_fit);
+      EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
+    }
+  }
+
   /// `shift`: see device_network.
   void run(std::int64_t layers, std::int64_t steps, std::int64_t batch, std::int64_t input, std::int64_t hidden,
            std::size_t shift = 0) {
@@ -79,6 +90,8 @@ class network : public testing::Test {
     e.hidden = hidden;
     random_network<cell, precision> const host(e);
     SCOPED_TRACE(host.description());
+    if (std::string const reason = rnnopt::rnn<cell, precision, schedule>::misfit(e); !reason.empty())
+      return expect_refused(e, reason);
     test_stream stream;
     device_network<cell, precision, schedule> device(host, {}, shift);
     auto const inference = device.forward_arguments(false);

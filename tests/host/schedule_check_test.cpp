@@ -14,13 +14,16 @@
 #include "recorded_schedule.hpp"
 #include "rnnopt/cells/gru.hpp"
 #include "rnnopt/cells/lstm.hpp"
+#include "rnnopt/schedules/cluster.hpp"
 #include "rnnopt/schedules/naive.hpp"
 #include "rnnopt/schedules/stepwise.hpp"
 #include "rnnopt/schedules/wavefront.hpp"
+#include "sweep_pieces.hpp"
 
 namespace {
 
 using namespace rnnopt_tests;
+using rnnopt::schedules::cluster;
 using rnnopt::schedules::fused_steps;
 using rnnopt::schedules::naive;
 using rnnopt::schedules::stepwise;
@@ -120,27 +123,77 @@ TEST(schedule_check, says_what_is_wrong_with_a_fused_step) {
                   "step 0"});
 }
 
-/// Emits fused steps and does not say so; and an event that no lane can have.
-struct unannounced_steps {
+// Sweeps: what follows from step to step is in order within one, and has to be between two.
+TEST(schedule_check, says_what_is_wrong_with_a_sweep) {
+  network const n{1, 1, 4, 1, 1};
+  operations const good = recorded_forward<pieces<2>>(n);
+  auto const check = [&](operations const& list) { return rnnopt::check_forward(n, 1, list); };
+  ASSERT_EQ(check(good), texts());
+  operations list = good;
+  list[0].lane = list[1].lane = 1;
+  EXPECT_EQ(check(list), texts{"sweep(layer 0, direction 0, steps 2 to 3) on lane 0 reads its states but is not "
+                               "ordered after sweep(layer 0, direction 0, steps 0 to 1) on lane 1"});
+  list = good;
+  list[0].lane = 1;
+  EXPECT_EQ(check(list), texts{"sweep(layer 0, direction 0, steps 0 to 1) on lane 0 reads its product but is not "
+                               "ordered after input_product(layer 0, direction 0, steps 0 to 1) on lane 1"});
+  list = good;
+  list[3].steps = 3;
+  EXPECT_EQ(check(list).front(), "sweep(layer 0, direction 0, steps 2 to 4) on lane 0 is outside the network");
+  list = good;
+  list[3].first_step = 1;
+  EXPECT_EQ(check(list).front(),
+            "sweep(layer 0, direction 0, steps 1 to 2) on lane 0 repeats the recurrent product of layer 0, direction "
+            "0, step 1");
+  // No other operation may do again what passes from step to step within a sweep: it would spoil what it leaves.
+  operations const backward = recorded_backward<pieces<2>>(n);
+  ASSERT_EQ(rnnopt::check_backward(n, {}, backward), texts());
+  list = backward;
+  list.insert(list.begin() + 3, {operation_kind::recurrent_gradient, 0, {0, 0}, 1, 1, 0, 0});
+  EXPECT_EQ(rnnopt::check_backward(n, {}, list),
+            texts{"recurrent_gradient(layer 0, direction 0, step 1) on lane 0 repeats the gradient through R of layer "
+                  "0, direction 0, step 1"});
+  list = backward;
+  list[0].lane = 1;
+  EXPECT_EQ(rnnopt::check_backward(n, {true, false}, without(list, 4)).front(),
+            "sweep_gradient(layer 0, direction 0, steps 0 to 1) on lane 0 reads its gate gradients but is not ordered "
+            "after sweep_gradient(layer 0, direction 0, steps 2 to 3) on lane 1");
+}
+
+/// Does not say what it emits; and an event that no lane can have.
+template <class Schedule>
+struct unannounced {
   static std::int64_t concurrent_layers(rnnopt::network const&) { return 1; }
   template <class Sink>
   static void forward(rnnopt::network const& n, Sink& sink) {
     sink.signal(0, -7);
-    rnnopt::schedules::stepwise<rnnopt::schedules::fused_steps>::forward(n, sink);
+    Schedule::forward(n, sink);
   }
   template <class Sink>
   static void backward(rnnopt::network const& n, rnnopt::gradient_request wanted, Sink& sink) {
-    rnnopt::schedules::stepwise<>::backward(n, wanted, sink);
+    Schedule::backward(n, wanted, sink);
   }
 };
 
 TEST(schedule_check, says_what_a_plan_would_refuse) {
-  auto const wrong = rnnopt::check_schedule<unannounced_steps>({1, 1, 2, 1, 1});
-  ASSERT_EQ(wrong.size(), 3U);
+  network const n{1, 1, 2, 1, 1};
+  auto wrong = rnnopt::check_schedule<unannounced<stepwise<fused_steps>>>(n);
+  ASSERT_EQ(wrong.size(), 7U);
   EXPECT_EQ(wrong[0], "signal(event -1) on lane 0: the event is negative");
   EXPECT_EQ(wrong[1],
             "step(layer 0, direction 0, step 0) on lane 0 is not announced: the schedule needs static constexpr bool "
             "fused_steps = true");
+  wrong = rnnopt::check_schedule<unannounced<naive>>(n);
+  ASSERT_EQ(wrong.size(), 7U);
+  EXPECT_EQ(wrong.back(),
+            "elementwise_gradient(layer 0, direction 0, step 0) on lane 0 is not announced: the schedule needs static "
+            "constexpr bool elementwise = true");
+  wrong = rnnopt::check_schedule<unannounced<cluster>>(n);
+  ASSERT_EQ(wrong.size(), 4U);
+  EXPECT_EQ(wrong[1],
+            "sweep(layer 0, direction 0, steps 0 to 1) on lane 0 is not announced: the schedule needs static constexpr "
+            "rnnopt::team sweeps = rnnopt::team::cluster");
+  EXPECT_EQ(wrong.back().rfind("sweep_gradient(layer 0, direction 0, steps 0 to 1) on lane 0 is not announced", 0), 0U);
 }
 
 TEST(schedule_check, refuses_networks_that_are_none) {
@@ -216,6 +269,7 @@ void complains_exactly_where_results_change(rnnopt::extents const& e) {
 TEST(schedule_check, complains_exactly_where_results_change) {
   complains_exactly_where_results_change<rnnopt::lstm, stepwise<>>({2, 3, 4, 2, 3, 2});
   complains_exactly_where_results_change<rnnopt::gru, stepwise<fused_steps>>({2, 3, 4, 2, 3, 2});
+  complains_exactly_where_results_change<rnnopt::lstm, pieces<2>>({2, 3, 4, 2, 5, 2});
   complains_exactly_where_results_change<rnnopt::gru, naive>({2, 3, 4, 2, 2, 1});
   complains_exactly_where_results_change<rnnopt::gru, naive>({1, 3, 4, 2, 2, 2});
 }

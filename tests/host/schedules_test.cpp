@@ -13,13 +13,16 @@
 #include "all_cells.hpp"
 #include "host_reference.hpp"
 #include "recorded_schedule.hpp"
+#include "rnnopt/schedules/cluster.hpp"
 #include "rnnopt/schedules/naive.hpp"
 #include "rnnopt/schedules/stepwise.hpp"
 #include "rnnopt/schedules/wavefront.hpp"
+#include "sweep_pieces.hpp"
 
 namespace {
 
 using namespace rnnopt_tests;
+using rnnopt::schedules::cluster;
 using rnnopt::schedules::elementwise;
 using rnnopt::schedules::fused_steps;
 using rnnopt::schedules::gate_products;
@@ -43,9 +46,9 @@ using every_schedule = testing::Types<
     stepwise<>, stepwise<gate_products>, stepwise<overlapped, prioritised>, wavefront<>, wavefront<input_steps<1>>,
     wavefront<input_steps<3>>, wavefront<gate_products, elementwise, overlapped, input_steps<3>>, stepwise<fused_steps>,
     stepwise<fused_steps, overlapped, input_steps<2>>, wavefront<fused_steps>,
-    wavefront<fused_steps, overlapped, prioritised>,
+    wavefront<fused_steps, overlapped, prioritised>, cluster,
     // Schedules of somebody else.
-    lanes<1>, lanes<2>, lanes<100>>;
+    lanes<1>, lanes<2>, lanes<100>, pieces<1>, pieces<2>, pieces<100>>;
 TYPED_TEST_SUITE(schedule, every_schedule);
 
 std::vector<network> all_networks() {
@@ -193,6 +196,16 @@ TEST(schedule, recurrence_goes_before_the_rest_if_asked) {
   EXPECT_EQ(rnnopt::detail::priority_of<lanes<1>>(n, 4), 0);
 }
 
+// The lowest layer has none below it; and without sweeps nothing is to run beside.
+TEST(schedule, weight_gradients_run_beside_the_sweep_of_the_layer_below) {
+  network const n{3, 2, 5, 1, 1};
+  for (operation const& op : recorded_backward<cluster>(n)) {
+    bool const upper_weights = op.kind == operation_kind::weight_gradient && op.line.layer > 0;
+    EXPECT_EQ(op.lane, upper_weights || op.kind == operation_kind::wait ? 1 : 0) << to_string(op);
+  }
+  for (operation const& op : recorded_backward<cluster>(n, {false, true})) EXPECT_EQ(op.lane, 0) << to_string(op);
+}
+
 TEST(schedule, weights_are_transposed_if_asked) {
   EXPECT_FALSE(rnnopt::detail::transposed_weights_of<stepwise<>>());
   EXPECT_FALSE(rnnopt::detail::transposed_weights_of<naive>());
@@ -209,19 +222,25 @@ TEST(schedule, what_needs_kernels_of_its_own_is_announced) {
   static_assert(elementwise_of<wavefront<elementwise>>());
   static_assert(!fused_steps_of<wavefront<>>() && !elementwise_of<wavefront<>>());
   static_assert(!fused_steps_of<lanes<1>>() && !elementwise_of<lanes<1>>());
+  using rnnopt::team;
+  static_assert(sweeps_of<cluster>() == team::cluster && sweeps_of<pieces<2>>() == team::grid);
+  static_assert(!fused_steps_of<cluster>() && !elementwise_of<cluster>());
+  static_assert(sweeps_of<stepwise<fused_steps>>() == team::none && sweeps_of<lanes<1>>() == team::none);
 }
 
 // What is announced is emitted, and nothing else is.
 TYPED_TEST(schedule, announces_what_it_emits) {
-  bool steps = false, kernels = false;
+  bool steps = false, kernels = false, sweeps = false;
   network const n{2, 1, 3, 1, 1};
   for (operations const& list : {recorded_forward<TypeParam>(n), recorded_backward<TypeParam>(n)})
     for (operation const& op : list) {
       steps |= op.kind == operation_kind::step || op.kind == operation_kind::step_gradient;
       kernels |= op.kind == operation_kind::elementwise || op.kind == operation_kind::elementwise_gradient;
+      sweeps |= op.kind == operation_kind::sweep || op.kind == operation_kind::sweep_gradient;
     }
   EXPECT_EQ(steps, rnnopt::detail::fused_steps_of<TypeParam>());
   EXPECT_EQ(kernels, rnnopt::detail::elementwise_of<TypeParam>());
+  EXPECT_EQ(sweeps, rnnopt::detail::sweeps_of<TypeParam>() != rnnopt::team::none);
 }
 
 }  // namespace

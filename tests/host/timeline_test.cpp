@@ -8,6 +8,7 @@
 
 #include "rnnopt/cells/lstm.hpp"
 #include "rnnopt/recorder.hpp"
+#include "schedule_tool/appearance.hpp"
 #include "schedule_tool/cost_model.hpp"
 #include "schedule_tool/timeline.hpp"
 
@@ -113,6 +114,22 @@ TEST(cost_model, no_product_precedes_the_last_step) {
   rnnopt::extents const e = extents_of(512, 64);
   EXPECT_EQ(modelled(e, operation_kind::step_gradient, 99), modelled(e, operation_kind::pointwise_gradient, 99));
   EXPECT_EQ(modelled(e, operation_kind::step_gradient, 98), modelled(e, operation_kind::step));
+}
+
+TEST(cost_model, a_sweep_is_a_kernel_and_its_steps) {
+  rnnopt::extents const e = extents_of(512, 64);
+  double const one = modelled(e, operation_kind::sweep), ten = modelled(e, operation_kind::sweep, 0, 10);
+  EXPECT_DOUBLE_EQ(ten - one, 9);
+  EXPECT_LT(one, modelled(e, operation_kind::step));
+  EXPECT_EQ(modelled(e, operation_kind::sweep_gradient, 3, 10), ten);
+}
+
+TEST(appearance, a_sweep_has_one_of_its_own) {
+  char const sweep = schedule_tool::appearance_of(operation_kind::sweep).letter;
+  EXPECT_EQ(schedule_tool::appearance_of(operation_kind::sweep_gradient).letter, sweep);
+  for (operation_kind const other : {operation_kind::input_product, operation_kind::recurrent_product,
+                                     operation_kind::pointwise, operation_kind::step, operation_kind::weight_gradient})
+    EXPECT_NE(schedule_tool::appearance_of(other).letter, sweep);
 }
 
 TEST(cost_model, large_products_are_arithmetic_and_narrow_ones_are_bytes) {

@@ -12,8 +12,8 @@
 
 namespace rnnopt::detail {
 
-/// Enqueues a schedule's backward operations on streams; FusedSteps, Elementwise: what the schedule announces.
-template <class Cell, class Precision, bool FusedSteps, bool Elementwise>
+/// Enqueues a schedule's backward operations on streams; Kinds: what the schedule announces.
+template <class Cell, class Precision, class Kinds>
 class cuda_backward_sink : public cuda_sink_base {
   using traits = cell_traits<Cell>;
   using gates = typename traits::gates;
@@ -23,12 +23,14 @@ class cuda_backward_sink : public cuda_sink_base {
 
  public:
   cuda_backward_sink(cudaStream_t stream, lane_set const& lanes, network_products<Precision> const& products,
-                     network_steps<Cell, Precision, FusedSteps> const& steps, packed_layout const& packed,
+                     network_steps<Cell, Precision, Kinds> const& steps,
+                     network_sweeps<Cell, Precision, Kinds> const& sweeps, packed_layout const& packed,
                      backward_arguments<Cell, Precision> const& arguments,
                      backward_buffers<Cell, Precision> const& buffers)
       : cuda_sink_base(stream, lanes, buffers.workspace_base, buffers.workspace.product_scratch),
         products_(products),
         steps_(steps),
+        sweeps_(sweeps),
         a_(arguments),
         b_(buffers),
         e_(buffers.e),
@@ -70,19 +72,19 @@ class cuda_backward_sink : public cuda_sink_base {
   }
 
   void elementwise_gradient(int lane, line l, std::int64_t step) {
-    if constexpr (Elementwise) {
+    if constexpr (Kinds::elementwise) {
       auto* const slots = at<accumulate>(b_.workspace_base, b_.workspace.elementwise_slots,
-                                         lane * slots_of_a_lane<Cell, Elementwise>() * b_.plane());
+                                         lane * slots_of_a_lane<Cell, Kinds::elementwise>() * b_.plane());
       launch_elementwise_gradient(stream(lane), cell_of(l, step), slots);
     } else {
-      fail_unannounced("elementwise_gradient", "elementwise");
+      fail_unannounced("elementwise_gradient", "bool elementwise = true");
     }
   }
 
   /// A product and a pointwise kernel where the fused one does not run; the latter alone where nothing comes through R.
   void step_gradient(int lane, line l, std::int64_t step) {
-    if constexpr (!FusedSteps) {
-      fail_unannounced("step_gradient", "fused_steps");
+    if constexpr (!Kinds::fused_steps) {
+      fail_unannounced("step_gradient", "bool fused_steps = true");
     } else if constexpr (gates::recurrent_count == 0) {
       pointwise_gradient(lane, l, step);
     } else {
@@ -96,6 +98,24 @@ class cuda_backward_sink : public cuda_sink_base {
         recurrent_gradient(lane, l, step + 1);
         pointwise_gradient(lane, l, step);
       }
+    }
+  }
+
+  /// A pointwise kernel a step where there is no R.
+  void sweep_gradient(int lane, line l, std::int64_t first_step, std::int64_t steps) {
+    if constexpr (Kinds::sweeps == team::none) {
+      fail_unannounced("sweep_gradient", "team sweeps = team::cluster");
+    } else if constexpr (plans_sweeps<Cell, Precision, Kinds>) {
+      std::int64_t const end = first_step + steps;
+      cluster_sweep_gradient_arguments<Cell, Precision> a{};
+      a.cell = cell_of(l, end - 1);
+      a.recurrent = a_.weights[index_of(e_, l)].recurrent;
+      a.following = end < e_.steps ? b_.recurrent_gate_gradients(l, time_of(e_, l, end)) : nullptr;
+      a.steps = std::int32_t(steps);
+      a.step_rows = l.direction == 0 ? -e_.batch : e_.batch;
+      sweeps_.backward(stream(lane), a);
+    } else {
+      for (std::int64_t i = steps - 1; i >= 0; --i) pointwise_gradient(lane, l, first_step + i);
     }
   }
 
@@ -209,7 +229,8 @@ class cuda_backward_sink : public cuda_sink_base {
   }
 
   network_products<Precision> const& products_;
-  network_steps<Cell, Precision, FusedSteps> const& steps_;
+  network_steps<Cell, Precision, Kinds> const& steps_;
+  network_sweeps<Cell, Precision, Kinds> const& sweeps_;
   backward_arguments<Cell, Precision> const& a_;
   backward_buffers<Cell, Precision> const& b_;
   extents const& e_;

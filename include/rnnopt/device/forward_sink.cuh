@@ -11,8 +11,8 @@
 
 namespace rnnopt::detail {
 
-/// Enqueues a schedule's forward operations on streams; FusedSteps, Elementwise: what the schedule announces.
-template <class Cell, class Precision, bool FusedSteps, bool Elementwise>
+/// Enqueues a schedule's forward operations on streams; Kinds: what the schedule announces.
+template <class Cell, class Precision, class Kinds>
 class cuda_forward_sink : public cuda_sink_base {
   using traits = cell_traits<Cell>;
   using gates = typename traits::gates;
@@ -22,12 +22,14 @@ class cuda_forward_sink : public cuda_sink_base {
 
  public:
   cuda_forward_sink(cudaStream_t stream, lane_set const& lanes, network_products<Precision> const& products,
-                    network_steps<Cell, Precision, FusedSteps> const& steps, packed_layout const& packed,
+                    network_steps<Cell, Precision, Kinds> const& steps,
+                    network_sweeps<Cell, Precision, Kinds> const& sweeps, packed_layout const& packed,
                     forward_arguments<Cell, Precision> const& arguments,
                     forward_buffers<Cell, Precision> const& buffers)
       : cuda_sink_base(stream, lanes, buffers.workspace_base, buffers.workspace.product_scratch),
         products_(products),
         steps_(steps),
+        sweeps_(sweeps),
         a_(arguments),
         b_(buffers),
         e_(buffers.e),
@@ -76,19 +78,19 @@ class cuda_forward_sink : public cuda_sink_base {
   }
 
   void elementwise(int lane, line l, std::int64_t step) {
-    if constexpr (Elementwise) {
+    if constexpr (Kinds::elementwise) {
       auto* const slots = at<accumulate>(b_.workspace_base, b_.workspace.elementwise_slots,
-                                         lane * slots_of_a_lane<Cell, Elementwise>() * b_.plane());
+                                         lane * slots_of_a_lane<Cell, Kinds::elementwise>() * b_.plane());
       launch_elementwise(stream(lane), cell_of(l, step), slots);
     } else {
-      fail_unannounced("elementwise", "elementwise");
+      fail_unannounced("elementwise", "bool elementwise = true");
     }
   }
 
   /// A product and a pointwise kernel where the fused one does not run.
   void step(int lane, line l, std::int64_t step) {
-    if constexpr (!FusedSteps) {
-      fail_unannounced("step", "fused_steps");
+    if constexpr (!Kinds::fused_steps) {
+      fail_unannounced("step", "bool fused_steps = true");
     } else if constexpr (gates::recurrent_count == 0) {
       pointwise(lane, l, step);
     } else {
@@ -101,6 +103,24 @@ class cuda_forward_sink : public cuda_sink_base {
         recurrent_product(lane, l, step);
         pointwise(lane, l, step);
       }
+    }
+  }
+
+  /// A pointwise kernel a step where there is no R.
+  void sweep(int lane, line l, std::int64_t first_step, std::int64_t steps) {
+    if constexpr (Kinds::sweeps == team::none) {
+      fail_unannounced("sweep", "team sweeps = team::cluster");
+    } else if constexpr (plans_sweeps<Cell, Precision, Kinds>) {
+      std::int64_t const rows = l.direction == 0 ? e_.batch : -e_.batch;
+      cluster_sweep_arguments<Cell, Precision> a{};
+      a.cell = cell_of(l, first_step);
+      a.recurrent = a_.weights[index_of(e_, l)].recurrent;
+      a.steps = std::int32_t(steps);
+      a.step_rows = rows;
+      a.state_rows = b_.training ? rows : 0;
+      sweeps_.forward(stream(lane), a);
+    } else {
+      for (std::int64_t i = 0; i < steps; ++i) pointwise(lane, l, first_step + i);
     }
   }
 
@@ -152,7 +172,8 @@ class cuda_forward_sink : public cuda_sink_base {
   std::int64_t other_stride() const { return b_.training ? (e_.steps + 1) * b_.plane() : b_.plane(); }
 
   network_products<Precision> const& products_;
-  network_steps<Cell, Precision, FusedSteps> const& steps_;
+  network_steps<Cell, Precision, Kinds> const& steps_;
+  network_sweeps<Cell, Precision, Kinds> const& sweeps_;
   forward_arguments<Cell, Precision> const& a_;
   forward_buffers<Cell, Precision> const& b_;
   extents const& e_;

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <type_traits>
 
 #include "rnnopt/device/step_plan.cuh"
+#include "rnnopt/device/sweep/sweep_plan.cuh"
 #include "rnnopt/device/tape_kernels.cuh"
 #include "rnnopt/extents.hpp"
 #include "rnnopt/schedule.hpp"
@@ -13,6 +15,16 @@
 
 namespace rnnopt::detail {
 
+/// What a schedule announces.
+template <bool FusedSteps, bool Elementwise, team Sweeps>
+struct kernel_kinds {
+  static constexpr bool fused_steps = FusedSteps;
+  static constexpr bool elementwise = Elementwise;
+  static constexpr team sweeps = Sweeps;
+};
+template <class Schedule>
+using kinds_of = kernel_kinds<fused_steps_of<Schedule>(), elementwise_of<Schedule>(), sweeps_of<Schedule>()>;
+
 /// Stands for a step_plan where there is nothing to plan.
 struct no_step_plan {
   no_step_plan(extents const&, product_choice, int) {}
@@ -20,9 +32,34 @@ struct no_step_plan {
 };
 
 /// The plan of a network's fused steps. A cell without recurrent gates has no product to fuse.
-template <class Cell, class Precision, bool FusedSteps>
-using network_steps =
-    std::conditional_t<FusedSteps && (Cell::gates::recurrent_count > 0), step_plan<Cell, Precision>, no_step_plan>;
+template <class Cell, class Precision, class Kinds>
+using network_steps = std::conditional_t<Kinds::fused_steps && (Cell::gates::recurrent_count > 0),
+                                         step_plan<Cell, Precision>, no_step_plan>;
+
+/// Stands for a plan of sweeps where there is nothing to plan, or nothing that could run.
+template <class Precision, team Sweeps>
+class no_sweep_plan {
+ public:
+  explicit no_sweep_plan(extents const&) {
+    if constexpr (Sweeps == team::grid) misfit_ = "sweeps of the whole GPU are not offered yet";
+    else if constexpr (Sweeps == team::cluster && !uses_matrix_units<Precision>)
+      misfit_ = "sweeps of a cluster multiply on the matrix units, which this precision does without";
+  }
+  std::string const& misfit() const { return misfit_; }
+
+ private:
+  std::string misfit_;
+};
+
+/// The plan of a network's sweeps. The sweep of a cell without recurrent gates has no R to keep on the chip: it is a
+/// pointwise kernel a step.
+template <class Cell, class Precision, class Kinds>
+inline constexpr bool plans_sweeps = Kinds::sweeps == team::cluster &&
+                                     (Cell::gates::recurrent_count > 0) && uses_matrix_units<Precision>;
+template <class Cell, class Precision, class Kinds>
+using network_sweeps =
+    std::conditional_t<plans_sweeps<Cell, Precision, Kinds>, cluster_sweep_plan<Cell, Precision>,
+                       no_sweep_plan<Precision, (Cell::gates::recurrent_count > 0) ? Kinds::sweeps : team::none>>;
 
 /// Planes [batch, hidden] that a lane needs. Where there are any, the tapes of the cell have been recorded after it.
 template <class Cell, bool Elementwise>

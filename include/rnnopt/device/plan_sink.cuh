@@ -16,8 +16,8 @@ class plan_sink {
   static constexpr int most_events = 1 << 16;
 
  public:
-  plan_sink(std::int64_t all_steps, cell_shape const& cell, bool fused_steps, bool elementwise)
-      : all_steps_(all_steps), cell_(cell), fused_steps_(fused_steps), elementwise_(elementwise) {}
+  plan_sink(std::int64_t all_steps, cell_shape const& cell, bool fused_steps, bool elementwise, team sweeps)
+      : all_steps_(all_steps), cell_(cell), fused_steps_(fused_steps), elementwise_(elementwise), sweeps_(sweeps) {}
 
   void input_product(int lane, line l, std::int64_t, std::int64_t steps) {
     use(lane);
@@ -40,21 +40,29 @@ class plan_sink {
   void pointwise(int lane, line, std::int64_t) { use(lane); }
   void elementwise(int lane, line, std::int64_t) {
     use(lane);
-    if (!elementwise_) fail_unannounced("elementwise", "elementwise");
+    if (!elementwise_) fail_unannounced("elementwise", "bool elementwise = true");
   }
   /// Its products too: not every device, extent and pointer is one for the fused kernel.
   void step(int lane, line l, std::int64_t step) {
-    if (!fused_steps_) fail_unannounced("step", "fused_steps");
+    if (!fused_steps_) fail_unannounced("step", "bool fused_steps = true");
     recurrent_product(lane, l, step);
+  }
+  void sweep(int lane, line, std::int64_t, std::int64_t steps) {
+    use(lane);
+    check_sweep("sweep", steps);
   }
   void pointwise_gradient(int lane, line, std::int64_t) { use(lane); }
   void elementwise_gradient(int lane, line, std::int64_t) {
     use(lane);
-    if (!elementwise_) fail_unannounced("elementwise_gradient", "elementwise");
+    if (!elementwise_) fail_unannounced("elementwise_gradient", "bool elementwise = true");
   }
   void step_gradient(int lane, line l, std::int64_t step) {
-    if (!fused_steps_) fail_unannounced("step_gradient", "fused_steps");
+    if (!fused_steps_) fail_unannounced("step_gradient", "bool fused_steps = true");
     recurrent_gradient(lane, l, step);
+  }
+  void sweep_gradient(int lane, line, std::int64_t, std::int64_t steps) {
+    use(lane);
+    check_sweep("sweep_gradient", steps);
   }
   void recurrent_gradient(int lane, line, std::int64_t) {
     use(lane);
@@ -105,6 +113,12 @@ class plan_sink {
            "events count from 0 to " + std::to_string(most_events - 1));
     events_ = (std::max)(events_, event + 1);
   }
+  void check_sweep(char const* operation, std::int64_t steps) const {
+    if (sweeps_ == team::none) fail_unannounced(operation, "team sweeps = team::cluster");
+    if (steps < 1 || steps >= std::int64_t(1) << 30)
+      fail(errc::schedule_inconsistent, "rnn", "the schedule sweeps over " + std::to_string(steps) + " steps",
+           "a sweep has from 1 to 2^30 - 1 steps");
+  }
   static void check_gate(std::int64_t gate, int gates) {
     if (gate < 0 || gate >= gates)
       fail(errc::schedule_inconsistent, "rnn", "the schedule uses gate " + std::to_string(gate),
@@ -121,6 +135,7 @@ class plan_sink {
   cell_shape cell_;
   bool fused_steps_;
   bool elementwise_;
+  team sweeps_;
   int lanes_ = 1;
   int events_ = 0;
   std::set<product_key> products_;

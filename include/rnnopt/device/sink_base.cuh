@@ -14,7 +14,7 @@ namespace rnnopt::detail {
 /// Refuses an operation whose kernels are compiled only for schedules with a constant that says so.
 [[noreturn]] inline void fail_unannounced(char const* operation, char const* constant) {
   fail(errc::schedule_inconsistent, "rnn", std::string("the schedule emits ") + operation + " without announcing it",
-       std::string("write static constexpr bool ") + constant + " = true into the schedule");
+       std::string("write static constexpr ") + constant + " into the schedule");
 }
 
 /// What the sinks that enqueue on streams share: lanes and the scratch of each lane's products.
@@ -52,9 +52,8 @@ class cuda_sink_base {
     bool follows_step;
   };
   /// It may if nothing has been enqueued since the step `before` of the same line, by the same kernel on the same lane:
-  /// every step lets the next begin at once, so what one reads before it waits has to be written before the first of
-  /// the run began. Work on other lanes in between forbids it too, which costs nothing as long as schedules emit their
-  /// steps in runs.
+  /// what it reads before it waits has to be written before the first of the run began. Work on other lanes in between
+  /// forbids it too, which costs nothing as long as schedules emit their steps in runs.
   step_place place_step(int lane, line const& l, std::int64_t step, std::int64_t before) {
     bool const follows = latest_.lane == lane && latest_.at.layer == l.layer && latest_.at.direction == l.direction &&
                          latest_.step == before;

@@ -43,7 +43,7 @@ struct shared_barrier {
 #if RNNOPT_DEVICE_90
     asm volatile(
         "{\n\t.reg .pred over;\n\twaiting:\n\t"
-        "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 over, [%0], %1;\n\t"
+        "mbarrier.try_wait.parity.shared::cta.b64 over, [%0], %1;\n\t"
         "@!over bra waiting;\n\t}" ::"r"(shared_address(this)),
         "r"(parity)
         : "memory");

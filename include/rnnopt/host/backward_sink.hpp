@@ -105,6 +105,9 @@ class host_backward_sink {
     if (step + 1 < e_.steps) recurrent_gradient(lane, l, step + 1);
     pointwise_gradient(lane, l, step);
   }
+  void sweep_gradient(int lane, line l, std::int64_t first_step, std::int64_t steps) {
+    for (std::int64_t i = first_step + steps - 1; i >= first_step; --i) step_gradient(lane, l, i);
+  }
 
   void recurrent_gradient(int, line l, std::int64_t step) {
     if (gates::recurrent_count > 0) multiply_recurrent(l, step, {0, gates::recurrent_count});

@@ -110,6 +110,9 @@ class host_forward_sink {
     recurrent_product(lane, l, step);
     pointwise(lane, l, step);
   }
+  void sweep(int lane, line l, std::int64_t first_step, std::int64_t steps) {
+    for (std::int64_t i = first_step; i < first_step + steps; ++i) step(lane, l, i);
+  }
 
   // One thread runs everything in the order emitted, so lanes need no ordering.
   void signal(int, int) {}

@@ -1,0 +1,15 @@
+// expect: rnnopt: the schedule's sweeps is no constant team; write static constexpr rnnopt::team sweeps = rnnopt::team::cluster, or leave it out
+
+#include "rnnopt/cells/lstm.hpp"
+#include "rnnopt/host_rnn.hpp"
+
+struct my_schedule {
+  static constexpr bool sweeps = true;
+  static std::int64_t concurrent_layers(rnnopt::network const&) { return 1; }
+  template <class Sink>
+  static void forward(rnnopt::network const&, Sink&) {}
+  template <class Sink>
+  static void backward(rnnopt::network const&, rnnopt::gradient_request, Sink&) {}
+};
+
+template class rnnopt::host_rnn<rnnopt::lstm, rnnopt::fp32, my_schedule>;
