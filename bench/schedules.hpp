@@ -2,6 +2,7 @@
 
 #include <tuple>
 
+#include "rnnopt/schedules/cluster.hpp"
 #include "rnnopt/schedules/stepwise.hpp"
 #include "rnnopt/schedules/wavefront.hpp"
 
@@ -22,6 +23,7 @@ inline constexpr std::tuple compiled_schedules{
     named_schedule<rnnopt::schedules::wavefront<rnnopt::schedules::fused_steps>>{"wavefront_fused"},
     named_schedule<rnnopt::schedules::wavefront<rnnopt::schedules::fused_steps, rnnopt::schedules::overlapped,
                                                 rnnopt::schedules::prioritised>>{"wavefront_fused_overlapped"},
+    named_schedule<rnnopt::schedules::cluster>{"cluster"},
 };
 
 }  // namespace bench

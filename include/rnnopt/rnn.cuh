@@ -78,11 +78,17 @@ class rnn {
   /// pointwise kernel.
   bool runs_fused_steps() const { return steps_.runs(); }
 
-  /// @brief Why the schedule's sweeps cannot keep the recurrent weights of such a network on the chip of the current
-  /// device; empty where they can, and for a schedule without sweeps.
-  /// @param e  as for the constructor, which refuses what does not fit with this reason
-  /// @throws logic_error for extents that the constructor refuses for other reasons; cuda_error
-  static std::string misfit(extents const& e) { return sweeps(checked(e)).misfit(); }
+  /// @brief Why the schedule's sweeps, forward or backward, cannot keep the recurrent weights of such a network on the
+  /// chip of the current device; empty where they can, and for a schedule without sweeps.
+  /// @param e  as for the constructor, which refuses with this reason, as does_not_fit or, where no extents would do,
+  /// as
+  ///           not_supported
+  /// @throws logic_error for extents that the constructor refuses for other reasons, and where there is no GPU;
+  ///         cuda_error
+  static std::string misfit(extents const& e) {
+    current_device();
+    return sweeps(checked(e)).misfit().reason;
+  }
 
   /// @brief Bytes of workspace a pass needs; exactly that much is enough. Depends on types and extents only.
   std::size_t workspace_bytes(pass p) const { return layouts_.workspace_bytes(p); }
@@ -222,8 +228,8 @@ class rnn {
 
   static sweeps planned_sweeps(extents const& e) {
     sweeps result(e);
-    if (!result.misfit().empty())
-      detail::fail(errc::does_not_fit, "rnn", result.misfit(), "schedules without sweeps take any extents");
+    if (detail::sweep_misfit const& misfit = result.misfit(); !misfit.reason.empty())
+      detail::fail(misfit.code, "rnn", misfit.reason, "schedules without sweeps take any extents");
     return result;
   }
 

@@ -31,7 +31,7 @@ struct gradient_request {
 enum class team {
   none,     ///< no sweeps
   cluster,  ///< one thread-block cluster, which exchanges h through distributed shared memory
-  grid      ///< any blocks of the GPU, which exchange h through L2
+  grid      ///< any blocks of the GPU, which exchange h through L2; the GPU executor does not offer it yet
 };
 
 // The schedule contract. A schedule is an empty struct with

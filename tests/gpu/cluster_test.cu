@@ -1,3 +1,7 @@
+#include <cstdint>
+#include <string>
+#include <vector>
+
 #include "all_cells.hpp"
 #include "network_cases.cuh"
 #include "rnnopt/schedules/cluster.hpp"

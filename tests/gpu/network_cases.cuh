@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "device_network.cuh"
 #include "host_reference.hpp"
 #include "rnnopt/host_rnn.hpp"
@@ -27,7 +29,8 @@ struct network_case {
 /// that the GPU left: where a derivative jumps (relu), one rounding of a pre-activation would otherwise decide between
 /// two gradients that are both right. tf32 may round the operands of a product or may not, and does not for shapes that
 /// its units cannot take: it is held against double, and may be four times as far from it as the host, whose rounding
-/// to nearest errs half as far as cutting off does, besides fp32's own bound.
+/// to nearest errs half as far as cutting off does, besides fp32's own bound. In tf32 the host's error of a result of a
+/// few numbers is too much a matter of chance to measure by: there it is the largest of all its results.
 template <class Schedule, class Cell, class Precision>
 std::vector<std::string> differences(random_network<Cell, Precision> const& network,
                                      results<Cell, Precision> const& got, std::vector<char> const& reserve) {
@@ -38,9 +41,15 @@ std::vector<std::string> differences(random_network<Cell, Precision> const& netw
     auto const wide = network.template in<fp64>();
     auto const exact = host_results<Schedule>(wide);
     auto const emulated = host_results<Schedule>(network);
+    double largest = 0;
+    emulated.for_each(exact, [&](std::string const&, auto const& a, auto const& b) {
+      largest = std::max(largest, relative_error(a, b));
+    });
     std::vector<double> bounds;
     emulated.for_each(exact, [&](std::string const&, auto const& a, auto const& b) {
-      bounds.push_back(tolerance<rnnopt::fp32>(network.e.steps) + 4 * relative_error(a, b));
+      bool const measured = std::is_same_v<Precision, rnnopt::fp32> || a.size() >= 8;
+      double const error = measured ? relative_error(a, b) : largest;
+      bounds.push_back(tolerance<rnnopt::fp32>(network.e.steps) + 4 * error);
     });
     auto next = bounds.begin();
     got.for_each(exact, [&](std::string const& name, auto const& a, auto const& b) {
@@ -74,7 +83,7 @@ class network : public testing::Test {
       rnnopt::rnn<cell, precision, schedule> const plan(e);
       ADD_FAILURE() << "planned although " << reason;
     } catch (rnnopt::logic_error const& error) {
-      EXPECT_EQ(error.code(), rnnopt::errc::does_not_fit);
+      EXPECT_TRUE(error.code() == rnnopt::errc::does_not_fit || error.code() == rnnopt::errc::not_supported);
       EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
     }
   }

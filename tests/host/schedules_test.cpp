@@ -223,7 +223,7 @@ TEST(schedule, what_needs_kernels_of_its_own_is_announced) {
   static_assert(!fused_steps_of<wavefront<>>() && !elementwise_of<wavefront<>>());
   static_assert(!fused_steps_of<lanes<1>>() && !elementwise_of<lanes<1>>());
   using rnnopt::team;
-  static_assert(sweeps_of<cluster>() == team::cluster && sweeps_of<pieces<2>>() == team::grid);
+  static_assert(sweeps_of<cluster>() == team::cluster && sweeps_of<pieces<2, team::grid>>() == team::grid);
   static_assert(!fused_steps_of<cluster>() && !elementwise_of<cluster>());
   static_assert(sweeps_of<stepwise<fused_steps>>() == team::none && sweeps_of<lanes<1>>() == team::none);
 }

@@ -14,6 +14,12 @@
 #else
 #define RNNOPT_DEVICE_90 0
 #endif
+// What only code for this very architecture may use.
+#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
+#define RNNOPT_DEVICE_90A 1
+#else
+#define RNNOPT_DEVICE_90A 0
+#endif
 
 namespace rnnopt::detail {
 

@@ -40,15 +40,17 @@ using network_steps = std::conditional_t<Kinds::fused_steps && (Cell::gates::rec
 template <class Precision, team Sweeps>
 class no_sweep_plan {
  public:
-  explicit no_sweep_plan(extents const&) {
-    if constexpr (Sweeps == team::grid) misfit_ = "sweeps of the whole GPU are not offered yet";
+  explicit no_sweep_plan(extents const& e) {
+    if (e.steps == 0 || e.batch == 0) return;
+    misfit_.code = errc::not_supported;
+    if constexpr (Sweeps == team::grid) misfit_.reason = "sweeps of the whole GPU are not offered yet";
     else if constexpr (Sweeps == team::cluster && !uses_matrix_units<Precision>)
-      misfit_ = "sweeps of a cluster multiply on the matrix units, which this precision does without";
+      misfit_.reason = "sweeps of a cluster multiply on the matrix units, which this precision does without";
   }
-  std::string const& misfit() const { return misfit_; }
+  sweep_misfit const& misfit() const { return misfit_; }
 
  private:
-  std::string misfit_;
+  sweep_misfit misfit_;
 };
 
 /// The plan of a network's sweeps. The sweep of a cell without recurrent gates has no R to keep on the chip: it is a

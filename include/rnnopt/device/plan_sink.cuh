@@ -116,8 +116,8 @@ class plan_sink {
   void check_sweep(char const* operation, std::int64_t steps) const {
     if (sweeps_ == team::none) fail_unannounced(operation, "team sweeps = team::cluster");
     if (steps < 1 || steps >= std::int64_t(1) << 30)
-      fail(errc::schedule_inconsistent, "rnn", "the schedule sweeps over " + std::to_string(steps) + " steps",
-           "a sweep has from 1 to 2^30 - 1 steps");
+      fail(steps == all_steps_ ? errc::extent_too_large : errc::schedule_inconsistent, "rnn",
+           "the schedule sweeps over " + std::to_string(steps) + " steps", "a sweep has from 1 to 2^30 - 1 steps");
   }
   static void check_gate(std::int64_t gate, int gates) {
     if (gate < 0 || gate >= gates)

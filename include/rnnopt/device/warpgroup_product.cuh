@@ -9,12 +9,6 @@
 /// from shared memory, so that no warp spends its time on fragments. Only in code for sm_90a (the instructions exist
 /// nowhere else); the same tiles run on mma.sync otherwise, with the same threads and the same places for the sums.
 
-#if defined(__CUDA_ARCH_FEAT_SM90_ALL)
-#define RNNOPT_DEVICE_90A 1
-#else
-#define RNNOPT_DEVICE_90A 0
-#endif
-
 namespace rnnopt::detail {
 
 /// Describes an operand in shared memory to wgmma: 8 rows of it are `stride` bytes, rows are `row_bytes` long with

@@ -9,9 +9,11 @@ namespace rnnopt::schedules {
 /// @brief Layer after layer, all steps of a line in one kernel that keeps R on the chip.
 ///
 /// Persistent RNNs (Diamos et al. 2016): the recurrent weights are read once for the whole sequence, and only h goes
-/// from step to step. Here a thread-block cluster holds R between its blocks, so a GPU needs compute capability 9.0 and
-/// R has to fit into the cluster. Input products, input gradients and weight gradients are one product each over all
-/// steps; the weight gradients of a layer run beside the sweep of the layer below.
+/// from step to step. Here a thread-block cluster holds R between its blocks, so a GPU needs compute capability 9.0,
+/// the precision one that the matrix units multiply (fp16, bf16, tf32), and R has to fit into the cluster: rnn::misfit
+/// says whether it does. A cell without recurrent gates runs as one kernel a step. Input products, input gradients and
+/// weight gradients are one product each over all steps; the weight gradients of a layer run beside the sweep of the
+/// layer below.
 struct cluster {
   static constexpr team sweeps = team::cluster;
 
@@ -38,7 +40,7 @@ struct cluster {
           sink.recurrent_gradient(recurrence, l, 0);
           sink.input_gradient(recurrence, l, 0, n.steps);
         }
-      // The lowest layer has none below it.
+      // The lowest layer has no sweep left to run beside.
       if (wanted.weights) weight_gradients(n, layer, wanted.data && layer > 0 ? side : recurrence, sink);
     }
   }

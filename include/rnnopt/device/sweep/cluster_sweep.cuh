@@ -8,10 +8,12 @@
 /// All steps of a line in one kernel: R stays in the registers and the shared memory of a cluster, h goes from block to
 /// block through distributed shared memory (Diamos et al. 2016, sections 3 and 4).
 ///
-/// A step: every block has all of h for its rows, multiplies its rows of R with it (16 warps share rows and k, sums of
-/// the warps that share k meet in shared memory), runs the cells of its units and sends the new h, 16 bytes at a time,
-/// to all blocks. Cost of a step and slot: the exchange of rows * hidden elements, about 0.4 to 0.8 microseconds, which
-/// the other slot's product hides, and the product of `gates` * units * hidden numbers of R with 8 or 16 rows.
+/// A step: every block has all of h for its rows; its product warps share its rows of R and k and leave sums in shared
+/// memory; its cell warps add them up, run the cells of its units and send the new h, 16 bytes at a time, to all
+/// blocks. Cost of a step, however few rows there are: the way through product, barrier, cell and exchange, each of
+/// which waits for the one before; instructions, not bytes, are most of it. What a step reads from memory is asked for
+/// a step ahead and kept as it came: a value that is converted, or spilled, when it arrives makes every step wait for
+/// memory.
 
 namespace rnnopt::detail {
 
@@ -44,29 +46,25 @@ class cluster_sweep {
         t_(a.team),
         me_(a.team),
         shared_(shared),
-        group_threads_(team_threads / a.team.slots),
-        group_(int(threadIdx.x) / group_threads_) {
+        group_threads_(32 * cell_warps / a.team.slots),
+        group_((int(threadIdx.x) - product_threads) / group_threads_) {
 #pragma unroll
     for (int c = 0; c < Variant::cells; ++c) {
-      int const cell = int(threadIdx.x) % group_threads_ + c * group_threads_;
+      int const cell = (int(threadIdx.x) - product_threads) % group_threads_ + c * group_threads_;
       unit_and_row_[c] = cell % t_.units | cell / t_.units << 16;
+      bool const row = cell / t_.units < me_.rows_of(t_, group_);
+      inside_ |= int(row && first_unit() + cell % t_.units < t_.hidden) << c | int(row) << (16 + c);
     }
   }
 
   __device__ void run() {
     prepare();
-    for (int step = 0; step < a_.steps; ++step) {
-#pragma unroll 1
-      for (int slot = 0; slot < me_.slots; ++slot) {
-        if (step > 0) receive(slot, step);
-        multiply(slot, step & 1);
-        if (slot == group_) {
-          synchronize_threads(1 + slot, team_threads);
-          run_cells(slot, step);
-        } else {
-          arrive_for_threads(1 + slot, team_threads);
-        }
-      }
+    if (int(threadIdx.x) < product_threads) {
+      take_registers<Variant::product_registers>();
+      run_products();
+    } else {
+      give_away_registers<Variant::cell_registers>();
+      run_cells();
     }
     synchronize_cluster();  // no block ends while another may still send to it
   }
@@ -88,9 +86,7 @@ class cluster_sweep {
   /// Unit and row of a thread's cells within block and slot: neighbours have neighbouring units.
   __device__ int cell_unit(int c) const { return unknown(unit_and_row_[c]) & 0xffff; }
   __device__ int cell_row(int c) const { return unknown(unit_and_row_[c]) >> 16; }
-  __device__ bool inside(int c) const {
-    return cell_row(c) < me_.rows_of(t_, group_) && first_unit() + cell_unit(c) < t_.hidden;
-  }
+  __device__ bool inside(int c) const { return inside_ >> c & 1; }
   __device__ std::int64_t batch_row(int c) const { return me_.first_row + group_ * t_.slot_rows + cell_row(c); }
 
   __device__ void prepare() {
@@ -101,27 +97,11 @@ class cluster_sweep {
       for (int slot = 0; slot < me_.slots; ++slot)
         for (int parity = 0; parity < 2; ++parity) expect(slot, parity);
     }
-    int const warp_m = me_.warp % t_.warps_m, warp_k = me_.warp / t_.warps_m;
-    first_pair_ = warp_k * t_.pairs;
-    sums_at_ = warp_k < t_.warps_k ? warp_k * Variant::rows * t_.sums_pitch + warp_m * 2 * fragment_rows +
-                                         me_.lane / 4 + me_.lane % 4 * 2 * t_.sums_pitch
-                                   : -1;
-    int const all = t_.cluster * t_.units * int(sizeof(storage)) / pair_bytes, left = all - first_pair_;
-    int const pairs = warp_k < t_.warps_k ? (left < t_.pairs ? (left > 0 ? left : 0) : t_.pairs) : 0;
-    int const spilled = t_.pairs > Variant::pairs ? t_.pairs - Variant::pairs : 0;
-    tiles_ =
-        resident_tiles<storage, Variant::pairs>(pairs, shared_ + t_.tiles_at + me_.warp * spilled * 4 * tile_bytes);
-    auto const fetch = [&](int row_tile, int k_tile, std::uint32_t(&words)[4]) {
-      fetch_recurrent(row_tile, k_tile, words);
-    };
-    tiles_.load_registers(fetch, 2 * warp_m, first_pair_, shared_ + t_.buffers_at + me_.warp * 4 * tile_bytes);
-    __syncthreads();  // the stages are free for what follows
-    tiles_.load_shared(fetch, 2 * warp_m, first_pair_);
     // h before the first step; zeros where there is none, which the product reads all the same.
     int const width = t_.cluster * t_.units;
     for (int slot = 0; slot < me_.slots; ++slot)
       for (int parity = 0; parity < 2; ++parity)
-        for (int row = me_.warp; row < Variant::rows; row += team_warps) {
+        for (int row = me_.warp; row < Variant::rows; row += team_threads / 32) {
           auto* const to = reinterpret_cast<storage*>(buffer(slot, parity) + row * t_.pitch);
           bool const there = parity == 0 && row < me_.rows_of(t_, slot);
           std::int64_t const from = std::int64_t(me_.first_row + slot * t_.slot_rows + row) * t_.hidden;
@@ -137,17 +117,7 @@ class cluster_sweep {
       }
       constants()[i] = value;
     }
-#pragma unroll
-    for (int c = 0; c < Variant::cells; ++c)
-      if (inside(c)) {
-        std::int64_t const at = batch_row(c) * t_.hidden + first_unit() + cell_unit(c);
-        states_[c][0] = accumulate(a_.cell.h_before[at]);
-#pragma unroll
-        for (int s = 1; s < traits::states; ++s) states_[c][s] = accumulate(a_.cell.before[s - 1][at]);
-        load_inputs(c, 0);
-      }
     __syncthreads();
-    synchronize_cluster();  // barriers and buffers of all blocks are ready
   }
 
   /// This lane's words of a tile of this block's rows of R, gate after gate; a tile has rows of one gate.
@@ -178,8 +148,66 @@ class cluster_sweep {
     if (threadIdx.x == 0) expect(slot, step & 1);
   }
 
+  /// What the first warps do: R h for one slot after the other.
+  __device__ void run_products() {
+    load_recurrent();
+    synchronize_cluster();  // barriers and buffers of all blocks are ready
+    int const threads[] = {product_threads + active_threads(0), product_threads + active_threads(1)};
+    for (int step = 0; step < a_.steps; ++step)
+#pragma unroll 1
+      for (int slot = 0; slot < me_.slots; ++slot) {
+        if (step > 0) receive(slot, step);
+        multiply(slot, step & 1);
+        arrive_for_threads(1 + slot, slot == 0 ? threads[0] : threads[1]);
+      }
+  }
+  /// What the others do: the cells of one slot.
+  __device__ void run_cells() {
+    synchronize_cluster();
+    if (group_ >= me_.slots || int(threadIdx.x) - product_threads - group_ * group_threads_ >= active_threads(group_))
+      return;
+#pragma unroll
+    for (int c = 0; c < Variant::cells; ++c)
+      if (inside(c)) {
+        std::int64_t const at = batch_row(c) * t_.hidden + first_unit() + cell_unit(c);
+        states_[c][0] = accumulate(a_.cell.h_before[at]);
+#pragma unroll
+        for (int s = 1; s < traits::states; ++s) states_[c][s] = accumulate(a_.cell.before[s - 1][at]);
+        load_inputs(c, 0);
+      }
+    int const threads = product_threads + active_threads(group_);
+    for (int step = 0; step < a_.steps; ++step) {
+      synchronize_threads(1 + group_, threads);
+      run_cells(group_, step);
+    }
+  }
+  /// Threads of whole warps that have cells in a slot: each of these warps sends some h, so that the next product waits
+  /// for all of them.
+  __device__ int active_threads(int slot) const {
+    int const cells = me_.rows_of(t_, slot) * t_.units;
+    return cells < group_threads_ ? (cells + 31) / 32 * 32 : group_threads_;
+  }
+
+  __device__ void load_recurrent() {
+    int const warp_m = me_.warp % t_.warps_m, warp_k = me_.warp / t_.warps_m;
+    first_pair_ = warp_k * t_.pairs;
+    sums_at_ = warp_k < t_.warps_k ? warp_k * Variant::rows * t_.sums_pitch + warp_m * 2 * fragment_rows +
+                                         me_.lane / 4 + me_.lane % 4 * 2 * t_.sums_pitch
+                                   : -1;
+    int const all = t_.cluster * t_.units * int(sizeof(storage)) / pair_bytes, left = all - first_pair_;
+    int const pairs = warp_k < t_.warps_k ? (left < t_.pairs ? (left > 0 ? left : 0) : t_.pairs) : 0;
+    int const spilled = t_.pairs > Variant::pairs ? t_.pairs - Variant::pairs : 0;
+    tiles_ =
+        resident_tiles<storage, Variant::pairs>(pairs, shared_ + t_.tiles_at + me_.warp * spilled * 4 * tile_bytes);
+    auto const fetch = [&](int row_tile, int k_tile, std::uint32_t(&words)[4]) {
+      fetch_recurrent(row_tile, k_tile, words);
+    };
+    tiles_.load_registers(fetch, 2 * warp_m, first_pair_, shared_ + t_.sums_at + me_.warp * 4 * tile_bytes);
+    tiles_.load_shared(fetch, 2 * warp_m, first_pair_);
+  }
+
   __device__ void multiply(int slot, int parity) {
-    accumulate products[2][Variant::n_tiles][4] = {};
+    accumulate products[2][2][Variant::n_tiles][4] = {};
     tiles_.multiply(products, shared_address(buffer(slot, parity)) + unsigned(first_pair_ * pair_bytes), t_.pitch);
     if (sums_at_ < 0) return;
     accumulate* const to = sums(slot) + sums_at_;
@@ -189,31 +217,38 @@ class cluster_sweep {
       for (int n = 0; n < Variant::n_tiles; ++n)
 #pragma unroll
         for (int i = 0; i < 4; ++i)
-          to[(n * 8 + i % 2) * t_.sums_pitch + m * fragment_rows + i / 2 * 8] = products[m][n][i];
+          to[(n * 8 + i % 2) * t_.sums_pitch + m * fragment_rows + i / 2 * 8] =
+              products[0][m][n][i] + products[1][m][n][i];
   }
 
   __device__ void run_cells(int slot, int step) {
+    unit_inputs<Cell, accumulate> in[Variant::cells];
+    storage h[Variant::cells];
 #pragma unroll
     for (int c = 0; c < Variant::cells; ++c) {
-      unit_inputs<Cell, accumulate> in;
       accumulate next[traits::states] = {};
-      bool const there = inside(c);
-      if (there) {
-        add_products(in, slot, c);
+      if (inside(c)) {
+        add_products(in[c], slot, c);
 #pragma unroll
-        for (int s = 0; s < traits::states; ++s) in.states[s] = states_[c][s];
+        for (int s = 0; s < traits::states; ++s) in[c].states[s] = states_[c][s];
 #pragma unroll
         for (int u = 0; u < traits::unit_parameters; ++u)
-          in.units[u] = constants()[(gates::count + u) * t_.units + cell_unit(c)];
-        device_step<Cell>(in, next);
+          in[c].units[u] = constants()[(gates::count + u) * t_.units + cell_unit(c)];
+        device_step<Cell>(in[c], next);
       }
-      storage const h = storage(next[0]);
-      if (step + 1 < a_.steps) send_h(c, h, step);
-      if (!there) continue;
-      states_[c][0] = accumulate(h);
+      h[c] = storage(next[0]);
+      states_[c][0] = accumulate(h[c]);
 #pragma unroll
       for (int s = 1; s < traits::states; ++s) states_[c][s] = accumulate(state(next[s]));
-      store(c, in, h, step);
+    }
+    // The others wait for h; everything else comes after it.
+    if (step + 1 < a_.steps)
+#pragma unroll
+      for (int c = 0; c < Variant::cells; ++c) send_h(c, h[c], step);
+#pragma unroll
+    for (int c = 0; c < Variant::cells; ++c) {
+      if (!inside(c)) continue;
+      store(c, in[c], h[c], step);
       if (step + 1 < a_.steps) load_inputs(c, step + 1);
     }
   }
@@ -224,7 +259,9 @@ class cluster_sweep {
     accumulate const* const from = sums(slot) + cell_row(c) * t_.sums_pitch + unit;
     accumulate through_r[gates::recurrent_count];
     int const apart = Variant::rows * t_.sums_pitch;
-    if (t_.warps_k == 4) {
+    if (t_.warps_k == 2) {
+      sum_parts<2>(through_r, from, apart);
+    } else if (t_.warps_k == 4) {
       sum_parts<4>(through_r, from, apart);
     } else {
       sum_parts<1>(through_r, from, apart);
@@ -256,12 +293,14 @@ class cluster_sweep {
     constexpr int lanes = 16 / int(sizeof(storage));
     std::uint32_t words[4];
     gather_packet(h, words);
-    if (cell_row(c) >= me_.rows_of(t_, group_)) return;
+    if ((inside_ >> (16 + c) & 1) == 0) return;
     int const parity = (step + 1) & 1, first = cell_unit(c) / lanes * lanes;
     unsigned char* const to =
         buffer(group_, parity) + cell_row(c) * t_.pitch + (first_unit() + first) * int(sizeof(storage));
-    for (int block = me_.lane % lanes; block < t_.cluster; block += lanes)
-      send(to, words, &bars().full[group_][parity], unsigned(block));
+#pragma unroll
+    for (int i = 0; i < 16 / lanes; ++i)
+      if (int const block = me_.lane % lanes + i * lanes; block < t_.cluster)
+        send(to, words, &bars().full[group_][parity], unsigned(block));
   }
 
   __device__ void load_inputs(int c, int step) {
@@ -291,8 +330,9 @@ class cluster_sweep {
   cluster_team const& t_;
   team_place me_;
   unsigned char* shared_;
-  int group_threads_;                 ///< threads that run the cells of a slot
-  int group_;                         ///< the slot whose cells this thread runs
+  int group_threads_;  ///< threads that run the cells of a slot
+  int group_;          ///< the slot whose cells this thread runs
+  int inside_ = 0;     ///< bit c: a thread's cell is one; bit 16 + c: its row is there, so that its h is sent
   int unit_and_row_[Variant::cells];  ///< of a thread's cells, the row within the slot from bit 16
   int first_pair_;
   int sums_at_;  ///< where this lane's sums go within those of a slot; below zero where the warp has none

@@ -9,10 +9,11 @@
 ///
 /// A block holds the columns of R's transpose that belong to the gates of its units: the same numbers that forward
 /// holds. A step: the cells of the block's units turn the gradients of the next states into gate gradients; the block
-/// multiplies these with its columns, which gives a share of the gradient of h for all units (16 warps share the units,
-/// nothing is shared along k), and sends each share to the block whose units they are. That one adds up the shares of
-/// all blocks. Cost of a step and slot: the exchange of rows * hidden sums for each block of the cluster, about as long
-/// as in forward times the ratio of the sizes of a sum and a stored number, and a product as large as forward's.
+/// multiplies these with its columns, which gives a share of the gradient of h for all units (the product warps share
+/// the units, nothing is shared along k), and sends each share to the block whose units they are. That one adds up the
+/// shares of all blocks. Cost of a step and slot: the exchange of rows * hidden sums for each block of the cluster,
+/// about as long as in forward times the ratio of the sizes of a sum and a stored number, and a product as large as
+/// forward's.
 
 namespace rnnopt::detail {
 
@@ -37,6 +38,8 @@ class cluster_sweep_gradient {
   using state = typename Precision::state;
   using arguments = cluster_sweep_gradient_arguments<Cell, Precision>;
   static constexpr int n_tiles = Variant::n_tiles;
+  static constexpr int kept_groups = 2;                            ///< of tiles, partly in registers
+  static constexpr int kept_pairs = Variant::pairs / kept_groups;  ///< of tiles along k of each
 
   struct barriers {
     shared_barrier full[team_slots][2];  ///< a buffer of a slot has the shares of all blocks
@@ -56,36 +59,25 @@ class cluster_sweep_gradient {
 
  public:
   __device__ cluster_sweep_gradient(arguments const& a, unsigned char* shared)
-      : a_(a), t_(a.team), me_(a.team), shared_(shared), group_warps_(team_warps / a.team.slots) {
-    group_ = me_.warp / group_warps_;
+      : a_(a), t_(a.team), me_(a.team), shared_(shared), group_warps_(cell_warps / a.team.slots) {
+    group_ = (me_.warp - product_warps) / group_warps_;
 #pragma unroll
     for (int c = 0; c < Variant::cells; ++c) {
       tile_and_pair_[c] = job(c) % unit_tiles() | job(c) / unit_tiles() << 16;
-    }
-#pragma unroll
-    for (int m = 0; m < 2; ++m) {
-      int const tile = 2 * me_.warp + m;
-      owner_[m] = tile / unit_tiles();
-      owned_tile_[m] = tile % unit_tiles();
+      bool const there = has_job(c) && cell_row(c) < me_.rows_of(t_, group_) && first_unit() + cell_unit(c) < t_.hidden;
+      inside_ |= int(there) << c;
     }
   }
 
   __device__ void run() {
     prepare();
-    if (a_.following != nullptr)
-      for (int slot = 0; slot < me_.slots; ++slot) {
-        load_following(slot);
-        __syncthreads();
-        multiply(slot, 1, 0);
-      }
-    for (int i = 0; i < a_.steps; ++i)
-#pragma unroll 1
-      for (int slot = 0; slot < me_.slots; ++slot) {
-        if (slot == group_) run_cells(slot, i);
-        synchronize_threads(1 + slot, team_threads);
-        if (i + 1 < a_.steps) multiply(slot, i & 1, (i + 1) & 1);
-      }
-    finish();
+    if (int(threadIdx.x) < product_threads) {
+      take_registers<Variant::product_registers>();
+      run_products();
+    } else {
+      give_away_registers<Variant::cell_registers>();
+      run_cells();
+    }
     synchronize_cluster();  // no block ends while another may still send to it
   }
 
@@ -104,16 +96,14 @@ class cluster_sweep_gradient {
   __device__ int unit_tiles() const { return t_.units / fragment_rows; }
 
   /// A warp's cells are 16 units of two rows; of the four groups of eight lanes each has eight of them.
-  __device__ int job(int c) const { return me_.warp % group_warps_ + c * group_warps_; }
+  __device__ int job(int c) const { return (me_.warp - product_warps) % group_warps_ + c * group_warps_; }
   __device__ bool has_job(int c) const { return job(c) < unit_tiles() * 4 * n_tiles; }
   __device__ int unit_tile(int c) const { return unknown(tile_and_pair_[c]) & 0xffff; }
   __device__ int row_pair(int c) const { return unknown(tile_and_pair_[c]) >> 16; }
   __device__ int quarter() const { return unknown(me_.lane) / 8; }
   __device__ int cell_unit(int c) const { return unit_tile(c) * fragment_rows + me_.lane % 8 + quarter() / 2 * 8; }
   __device__ int cell_row(int c) const { return row_pair(c) * 2 + quarter() % 2; }
-  __device__ bool inside(int c) const {
-    return has_job(c) && cell_row(c) < me_.rows_of(t_, group_) && first_unit() + cell_unit(c) < t_.hidden;
-  }
+  __device__ bool inside(int c) const { return inside_ >> c & 1; }
   __device__ std::int64_t batch_row(int c) const { return me_.first_row + group_ * t_.slot_rows + cell_row(c); }
   __device__ std::int64_t at(int c) const { return batch_row(c) * t_.hidden + first_unit() + cell_unit(c); }
   __device__ std::int64_t plane() const { return std::int64_t(t_.batch) * t_.hidden; }
@@ -126,22 +116,38 @@ class cluster_sweep_gradient {
       for (int slot = 0; slot < me_.slots; ++slot)
         for (int parity = 0; parity < 2; ++parity) expect(slot, parity);
     }
-    auto const fetch = [&](int unit_tile, int k_tile, std::uint32_t(&words)[4]) {
-      fetch_recurrent(unit_tile, k_tile, words);
-    };
-    int const groups = tile_groups(), spilled = t_.pairs > Variant::pairs ? t_.pairs - Variant::pairs : 0;
-    tiles_ = resident_tiles<storage, Variant::pairs>(me_.warp < groups ? t_.pairs : 0,
-                                                     shared_ + t_.tiles_at + me_.warp * spilled * 4 * tile_bytes);
-    tiles_.load_registers(fetch, 2 * me_.warp, 0, shared_ + t_.buffers_at + me_.warp * 4 * tile_bytes);
-    __syncthreads();  // the stages are free for what follows
-    tiles_.load_shared(fetch, 2 * me_.warp, 0);
-    for (int g = me_.warp + team_warps; g < groups; g += team_warps) further_tiles(g).load_shared(fetch, 2 * g, 0);
     for (int i = int(threadIdx.x) * 4; i < t_.slots * 2 * Variant::rows * t_.pitch; i += team_threads * 4)
       *reinterpret_cast<std::uint32_t*>(operand(0, 0) + i) = 0;
     for (int i = int(threadIdx.x); i < traits::unit_parameters * t_.units; i += team_threads) {
       int const unit = first_unit() + i % t_.units;
       constants()[i] = unit < t_.hidden ? accumulate(a_.cell.units[i / t_.units * t_.hidden + unit]) : accumulate(0);
     }
+    if (a_.following != nullptr) {
+      __syncthreads();  // the zeros are there
+      for (int slot = 0; slot < me_.slots; ++slot) load_following(slot);
+    }
+    __syncthreads();
+  }
+
+  /// What the first warps do: the shares of one slot after the other.
+  __device__ void run_products() {
+    load_recurrent();
+    synchronize_cluster();  // barriers and buffers of all blocks are ready, the stages free
+    if (me_.warp >= tile_groups()) return;
+    if (a_.following != nullptr)
+      for (int slot = 0; slot < me_.slots; ++slot) multiply(slot, 1, 0);
+    int const threads[] = {threads_of(0), threads_of(1)};
+    for (int i = 0; i + 1 < a_.steps; ++i)
+#pragma unroll 1
+      for (int slot = 0; slot < me_.slots; ++slot) {
+        synchronize_threads(barrier_of(slot, i), slot == 0 ? threads[0] : threads[1]);
+        multiply(slot, i & 1, (i + 1) & 1);
+      }
+  }
+  /// What the others do: the cells of one slot.
+  __device__ void run_cells() {
+    synchronize_cluster();
+    if (group_ >= me_.slots || (me_.warp - product_warps) % group_warps_ >= active_warps(group_)) return;
 #pragma unroll
     for (int c = 0; c < Variant::cells; ++c)
       if (inside(c)) {
@@ -152,8 +158,39 @@ class cluster_sweep_gradient {
           unit_sums_[c][u] = a_.cell.first ? accumulate(0) : a_.cell.unit_gradients[u * plane() + at(c)];
         load(c, 0);
       }
-    __syncthreads();
-    synchronize_cluster();  // barriers and buffers of all blocks are ready
+    for (int i = 0; i < a_.steps; ++i) {
+      run_cells(group_, i);
+    }
+    finish();
+  }
+  /// Steps take turns with two barriers: a warp that multiplies may lag one step behind those that run cells, but no
+  /// more, since its own share is among those that some block waits for.
+  __device__ static int barrier_of(int slot, int i) { return 1 + 2 * slot + (i & 1); }
+  /// Threads that meet there: the warps with tiles and those with cells.
+  __device__ int threads_of(int slot) const {
+    return 32 * ((tile_groups() < product_warps ? tile_groups() : product_warps) + active_warps(slot));
+  }
+  __device__ int active_warps(int slot) const {
+    int const jobs = (me_.rows_of(t_, slot) + 1) / 2 * unit_tiles();
+    return jobs < group_warps_ ? jobs : group_warps_;
+  }
+
+  /// A warp has the groups of tiles of its number and every 8th after it, the first two of them in registers as far as
+  /// they fit.
+  __device__ void load_recurrent() {
+    auto const fetch = [&](int unit_tile, int k_tile, std::uint32_t(&words)[4]) {
+      fetch_recurrent(unit_tile, k_tile, words);
+    };
+    unsigned char* const stage = shared_ + t_.buffers_at + me_.warp * 4 * tile_bytes;
+#pragma unroll
+    for (int i = 0; i < kept_groups; ++i) {
+      int const g = me_.warp + i * product_warps;
+      tiles_[i] = resident_tiles<storage, kept_pairs>(g < tile_groups() ? t_.pairs : 0, kept_tiles_at(i));
+      tiles_[i].load_registers(fetch, 2 * g, 0, stage);
+      tiles_[i].load_shared(fetch, 2 * g, 0);
+    }
+    for (int g = me_.warp + kept_groups * product_warps; g < tile_groups(); g += product_warps)
+      further_tiles(g).load_shared(fetch, 2 * g, 0);
   }
 
   /// This lane's words of a tile of the transpose of this block's rows of R; along k a tile is of one gate.
@@ -174,20 +211,22 @@ class cluster_sweep_gradient {
     }
   }
 
-  /// Groups of two tiles of units, of the whole team; a warp has those of its number and every 16th after it, the
-  /// first of them in registers.
+  /// Groups of two tiles of units, of the whole team.
   __device__ int tile_groups() const { return t_.cluster * t_.units / (2 * fragment_rows); }
-  __device__ unsigned char* further_tiles_at(int g) const {
-    int const spilled = t_.pairs > Variant::pairs ? t_.pairs - Variant::pairs : 0;
-    return shared_ + t_.tiles_at + (team_warps * spilled + (g - team_warps) * t_.pairs) * 4 * tile_bytes;
+  /// Where those pairs of a group lie that are not in registers.
+  __device__ int spilled_pairs() const { return t_.pairs > kept_pairs ? t_.pairs - kept_pairs : 0; }
+  __device__ unsigned char* kept_tiles_at(int i) const {
+    return shared_ + t_.tiles_at + (i * product_warps + me_.warp) * spilled_pairs() * 4 * tile_bytes;
   }
   __device__ resident_tiles<storage, 0> further_tiles(int g) const {
-    return resident_tiles<storage, 0>(t_.pairs, further_tiles_at(g));
+    int const kept = kept_groups * product_warps;
+    return resident_tiles<storage, 0>(
+        t_.pairs, shared_ + t_.tiles_at + (kept * spilled_pairs() + (g - kept) * t_.pairs) * 4 * tile_bytes);
   }
 
   __device__ void load_following(int slot) {
     int const columns = gates::recurrent_count * t_.units;
-    for (int row = me_.warp; row < me_.rows_of(t_, slot); row += team_warps) {
+    for (int row = me_.warp; row < me_.rows_of(t_, slot); row += team_threads / 32) {
       auto* const to = reinterpret_cast<storage*>(operand(slot, 1) + row * t_.pitch);
       std::int64_t const from = me_.first_row + slot * t_.slot_rows + row;
       for (int k = me_.lane; k < columns; k += 32) {
@@ -211,32 +250,34 @@ class cluster_sweep_gradient {
   /// Multiplies the gate gradients of a slot with this block's columns and sends the shares to their owners.
   __device__ void multiply(int slot, int from, int to) {
     std::uint32_t const right = shared_address(operand(slot, from));
-    if (me_.warp < tile_groups()) {
-      accumulate products[2][n_tiles][4] = {};
-      tiles_.multiply(products, right, t_.pitch);
-      send_shares(products, owner_, owned_tile_, slot, to);
+#pragma unroll
+    for (int i = 0; i < kept_groups; ++i) {
+      int const g = me_.warp + i * product_warps;
+      if (g >= tile_groups()) continue;
+      accumulate products[1][2][n_tiles][4] = {};
+      tiles_[i].multiply(products, right, t_.pitch);
+      send_shares(products, g, slot, to);
     }
 #pragma unroll 1
-    for (int g = me_.warp + team_warps; g < tile_groups(); g += team_warps) {
-      accumulate products[2][n_tiles][4] = {};
+    for (int g = me_.warp + kept_groups * product_warps; g < tile_groups(); g += product_warps) {
+      accumulate products[1][2][n_tiles][4] = {};
       further_tiles(g).multiply(products, right, t_.pitch);
-      int const owners[2] = {2 * g / unit_tiles(), (2 * g + 1) / unit_tiles()};
-      int const tiles[2] = {2 * g - owners[0] * unit_tiles(), 2 * g + 1 - owners[1] * unit_tiles()};
-      send_shares(products, owners, tiles, slot, to);
+      send_shares(products, g, slot, to);
     }
   }
 
-  __device__ void send_shares(accumulate const (&products)[2][n_tiles][4], int const (&owners)[2],
-                              int const (&tiles)[2], int slot, int parity) {
+  __device__ void send_shares(accumulate const (&products)[1][2][n_tiles][4], int group, int slot, int parity) {
+    int const lane = unknown(me_.lane);
 #pragma unroll
     for (int m = 0; m < 2; ++m) {
+      int const tile = unknown(2 * group + m), owner = tile * t_.tiles_to_blocks >> 16;
 #pragma unroll
       for (int n = 0; n < n_tiles; ++n) {
-        if (me_.lane % 4 >= packets(slot, n)) continue;
+        if (lane % 4 >= packets(slot, n)) continue;
         std::uint32_t words[4];
-        memcpy(words, products[m][n], sizeof words);
-        send(packet(slot, parity, me_.rank, tiles[m], n, me_.lane % 4, me_.lane / 4), words, &bars().full[slot][parity],
-             unsigned(owners[m]));
+        memcpy(words, products[0][m][n], sizeof words);
+        send(packet(slot, parity, me_.rank, tile - owner * unit_tiles(), n, lane % 4, lane / 4), words,
+             &bars().full[slot][parity], unsigned(owner));
       }
     }
   }
@@ -254,6 +295,7 @@ class cluster_sweep_gradient {
       bars().full[slot][parity].wait(unsigned(use & 1));
       if (threadIdx.x % (group_warps_ * 32) == 0) expect(slot, parity);
     }
+    storage rounded[Variant::cells][traits::gate_count];
 #pragma unroll
     for (int c = 0; c < Variant::cells; ++c) {
       if (!has_job(c)) continue;
@@ -271,11 +313,23 @@ class cluster_sweep_gradient {
       carried_[c][0] += accumulate(operands_[c].dy);
       unit_gradients<Cell, accumulate> out;
       device_backward<Cell, accumulate>(in, carried_[c], out);
-      store(out, slot, c, i);
+      auto* const to = reinterpret_cast<storage*>(operand(slot, i & 1) + cell_row(c) * t_.pitch) + cell_unit(c);
+      for_each_index<traits::gate_count>([&](auto g) {
+        constexpr int recurrent = gates::recurrent_block(int(g.value));
+        rounded[c][g.value] = static_cast<storage>(out.gates[g.value]);
+        if constexpr (recurrent >= 0) to[recurrent * t_.units] = rounded[c][g.value];
+      });
 #pragma unroll
       for (int s = 0; s < traits::states; ++s) carried_[c][s] = out.states[s];
 #pragma unroll
       for (int u = 0; u < traits::unit_parameters; ++u) unit_sums_[c][u] += out.units[u];
+    }
+    // The product waits for them; everything else comes after it.
+    if (i + 1 < a_.steps) arrive_for_threads(barrier_of(slot, i), threads_of(slot));
+#pragma unroll
+    for (int c = 0; c < Variant::cells; ++c) {
+      if (!inside(c)) continue;
+      store(rounded[c], c, i);
       if (i + 1 < a_.steps) load(c, i + 1);
     }
   }
@@ -313,18 +367,15 @@ class cluster_sweep_gradient {
     for (int s = 1; s < traits::states; ++s) operands_[c].before[s - 1] = a_.cell.before[s - 1][row * hidden + unit];
   }
 
-  __device__ void store(unit_gradients<Cell, accumulate> const& out, int slot, int c, int i) {
+  __device__ void store(storage const (&rounded)[traits::gate_count], int c, int i) const {
     std::int64_t const hidden = t_.hidden, unit = first_unit() + cell_unit(c);
     std::int64_t const row = unknown(i * a_.step_rows + batch_row(c));
-    auto* const to = reinterpret_cast<storage*>(operand(slot, i & 1) + cell_row(c) * t_.pitch) + cell_unit(c);
     for_each_index<traits::gate_count>([&](auto g) {
       constexpr int input = gates::input_block(int(g.value)), recurrent = gates::recurrent_block(int(g.value));
-      storage const rounded = static_cast<storage>(out.gates[g.value]);
-      if constexpr (recurrent >= 0) to[recurrent * t_.units] = rounded;
       if constexpr (input >= 0)
-        a_.cell.input_gate_gradients[(row * gates::input_count + input) * hidden + unit] = rounded;
+        a_.cell.input_gate_gradients[(row * gates::input_count + input) * hidden + unit] = rounded[g.value];
       if constexpr (!gates::same_rows && recurrent >= 0)
-        a_.cell.recurrent_gate_gradients[(row * gates::recurrent_count + recurrent) * hidden + unit] = rounded;
+        a_.cell.recurrent_gate_gradients[(row * gates::recurrent_count + recurrent) * hidden + unit] = rounded[g.value];
     });
   }
 
@@ -347,10 +398,9 @@ class cluster_sweep_gradient {
   unsigned char* shared_;
   int group_warps_;                    ///< warps that run the cells of a slot
   int group_;                          ///< the slot whose cells this warp runs
+  int inside_ = 0;                     ///< bit c: a thread's cell is one
   int tile_and_pair_[Variant::cells];  ///< of a thread's cells: tile of units, and which two rows, from bit 16
-  int owner_[2];                       ///< block whose units this warp's first tiles are
-  int owned_tile_[2];                  ///< and which of its tiles
-  resident_tiles<storage, Variant::pairs> tiles_;
+  resident_tiles<storage, kept_pairs> tiles_[kept_groups];
   operands operands_[Variant::cells];
   accumulate carried_[Variant::cells][traits::states];  ///< gradients of the states that the next step passes back
   accumulate unit_sums_[Variant::cells][traits::unit_parameters > 0 ? traits::unit_parameters : 1];

@@ -14,11 +14,23 @@
 /// registers. The rows are shared out among one or two slots: while the values of one slot travel from block to block,
 /// the blocks multiply the other. Each slot has two buffers in shared memory that serve in turn: a block writes those
 /// of step t + 2 only after it has received all of step t + 1, and whoever sent that had finished reading step t.
+///
+/// The first warps of a block hold R and multiply, for one slot after the other; the others run cells, each half of
+/// them those of one slot. So the cells of one slot run beside the product of the other. A product warp needs most of
+/// its registers for R, a cell warp few: on sm_90a the latter hand some over. Named barriers of the block: 1 + slot in
+/// forward, where products arrive and cells wait; 1 + 2 * slot + parity of the step in backward, the other way round.
+///
+/// Shared memory: mbarriers; buffers that other blocks write (`buffers_at`); what the two kinds of warps of a block
+/// hand each other (`sums_at`: sums of the product in forward, gate gradients in backward); biases and unit parameters
+/// (`constants_at`); the tiles of R that registers do not hold (`tiles_at`). sweep_plan.cuh chooses the numbers and
+/// launches.
 
 namespace rnnopt::detail {
 
-inline constexpr int team_warps = 16;
-inline constexpr int team_threads = 32 * team_warps;
+inline constexpr int product_warps = 8;  ///< of a block: they hold R and multiply
+inline constexpr int cell_warps = 8;     ///< run the cells, side by side with the products of the other slot
+inline constexpr int product_threads = 32 * product_warps;
+inline constexpr int team_threads = product_threads + 32 * cell_warps;
 inline constexpr int team_slots = 2;                   ///< at most
 inline constexpr int fragment_rows = 16;               ///< of R's side of one matrix instruction
 inline constexpr int fragment_bytes = 32;              ///< of k in one matrix instruction
@@ -32,23 +44,26 @@ struct cluster_sweep_shape {
   static constexpr int n_tiles = NTiles;  ///< tiles of 8 rows of the batch in a slot
   static constexpr int cells = Cells;     ///< (row, unit) pairs of a thread
   static constexpr int rows = 8 * NTiles;
+  static constexpr int product_registers = Pairs > 6 ? 168 : Pairs > 4 ? 152 : 136;  ///< of a thread that multiplies
+  static constexpr int cell_registers = Pairs > 6 ? 80 : Pairs > 4 ? 96 : 112;       ///< of a thread that runs cells
 };
 
 /// Extents of a cluster's part and where it lies in the shared memory of each block.
 struct cluster_team {
   std::int32_t hidden;
   std::int32_t batch;
-  std::int32_t cluster;     ///< blocks: 2, 4, 8 or 16
-  std::int32_t units;       ///< of a block, a multiple of 16; the last blocks may have fewer real ones
-  std::int32_t rows;        ///< of the batch
-  std::int32_t slots;       ///< 1 or 2
-  std::int32_t slot_rows;   ///< rows of each slot, but the last
-  std::int32_t warps_m;     ///< warps side by side over the rows of R, two tiles each
-  std::int32_t warps_k;     ///< warps that share k: 1, 2, 4, 8 or 16
-  std::int32_t pairs;       ///< of tiles along k that each of them takes, but the last
-  std::int32_t pitch;       ///< bytes of a row of the operand that is multiplied with R
-  std::int32_t sums_pitch;  ///< elements of a row of sums
-  std::int32_t received;    ///< bytes of one buffer of one slot
+  std::int32_t cluster;          ///< blocks: 2, 4, 8 or 16
+  std::int32_t units;            ///< of a block, a multiple of 16; the last blocks may have fewer real ones
+  std::int32_t rows;             ///< of the batch
+  std::int32_t slots;            ///< 1 or 2
+  std::int32_t slot_rows;        ///< rows of each slot, but the last
+  std::int32_t warps_m;          ///< warps side by side over the rows of R, two tiles each
+  std::int32_t warps_k;          ///< warps that share k: 1, 2, 4 or 8
+  std::int32_t pairs;            ///< of tiles along k that each of them takes, but the last
+  std::int32_t pitch;            ///< bytes of a row of the operand that is multiplied with R
+  std::int32_t tiles_to_blocks;  ///< a tile of 16 units times this, over 2^16, is the block that has it
+  std::int32_t sums_pitch;       ///< elements of a row of sums
+  std::int32_t received;         ///< bytes of one buffer of one slot
   std::int32_t buffers_at, sums_at, constants_at, tiles_at;  ///< bytes from the start of shared memory
 };
 
@@ -88,6 +103,21 @@ __device__ inline std::int64_t unknown(std::int64_t number) {
 __device__ inline int unknown(int number) {
   asm volatile("" : "+r"(number));
   return number;
+}
+
+/// The registers that each thread of a group of four warps has from here on: more of them for some only once others
+/// have given theirs away.
+template <int Count>
+__device__ void give_away_registers() {
+#if RNNOPT_DEVICE_90A
+  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Count));
+#endif
+}
+template <int Count>
+__device__ void take_registers() {
+#if RNNOPT_DEVICE_90A
+  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Count));
+#endif
 }
 
 /// Arrives at a barrier of the block for `threads` threads without waiting for them.

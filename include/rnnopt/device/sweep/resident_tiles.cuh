@@ -58,21 +58,25 @@ class resident_tiles {
     __syncwarp();
   }
 
-  /// sums [2][NTiles][4] += the matrix times an operand in shared memory: rows of it `pitch` bytes apart, 8 a tile;
-  /// `operand` points at the first byte of k of this warp.
-  template <int NTiles>
-  __device__ void multiply(float (&sums)[2][NTiles][4], std::uint32_t operand, int pitch) const {
+  /// sums [Parts][2][NTiles][4] += the matrix times an operand in shared memory: rows of it `pitch` bytes apart, 8 a
+  /// tile; `operand` points at the first byte of k of this warp. An instruction waits for the one before it that adds
+  /// to the same sums: with two parts, even and odd tiles along k have sums of their own.
+  template <int Parts, int NTiles>
+  __device__ void multiply(float (&sums)[Parts][2][NTiles][4], std::uint32_t operand, int pitch) const {
     int const lane = int(threadIdx.x) % 32;
     std::uint32_t const rows = operand + unsigned(lane % 8 * pitch + lane / 8 * 16);
+    // The operand of a pair is on its way while the one before is multiplied.
+    std::uint32_t next[NTiles][4];
+    if (pairs_ > 0) read_operand(next, rows, pitch);
 #pragma unroll
     for (int p = 0; p < Pairs; ++p)
-      if (p < pairs_) multiply_pair(sums, kept_[p], rows + p * pair_bytes, pitch);
+      if (p < pairs_) multiply_pair(sums, kept_[p], next, rows + (p + 1) * pair_bytes, pitch, p + 1 < pairs_);
 #pragma unroll 1
     for (int p = Pairs; p < pairs_; ++p) {
       std::uint32_t tiles[2][2][4];
 #pragma unroll
       for (int tile = 0; tile < 4; ++tile) read(tiles[tile / 2][tile % 2], p, tile);
-      multiply_pair(sums, tiles, rows + p * pair_bytes, pitch);
+      multiply_pair(sums, tiles, next, rows + (p + 1) * pair_bytes, pitch, p + 1 < pairs_);
     }
   }
 
@@ -89,19 +93,30 @@ class resident_tiles {
   }
 
   template <int NTiles>
-  __device__ static void multiply_pair(float (&sums)[2][NTiles][4], std::uint32_t const (&tiles)[2][2][4],
-                                       std::uint32_t rows, int pitch) {
+  __device__ static void read_operand(std::uint32_t (&to)[NTiles][4], std::uint32_t rows, int pitch) {
 #pragma unroll
     for (int n = 0; n < NTiles; ++n) {
-      std::uint32_t b[4];
-      load_fragments(b, rows + unsigned(n * 8 * pitch));
-      round_fragments<T>(b);
+      load_fragments(to[n], rows + unsigned(n * 8 * pitch));
+      round_fragments<T>(to[n]);
+    }
+  }
+  /// `operand` is that of this pair, and afterwards that of the next, which is at `rows`, if there is one.
+  template <int Parts, int NTiles>
+  __device__ static void multiply_pair(float (&sums)[Parts][2][NTiles][4], std::uint32_t const (&tiles)[2][2][4],
+                                       std::uint32_t (&operand)[NTiles][4], std::uint32_t rows, int pitch,
+                                       bool has_next) {
+    std::uint32_t next[NTiles][4] = {};
+    if (has_next) read_operand(next, rows, pitch);
+#pragma unroll
+    for (int n = 0; n < NTiles; ++n) {
 #pragma unroll
       for (int half_pair = 0; half_pair < 2; ++half_pair) {
-        std::uint32_t const right[2] = {b[2 * half_pair], b[2 * half_pair + 1]};
+        std::uint32_t const right[2] = {operand[n][2 * half_pair], operand[n][2 * half_pair + 1]};
 #pragma unroll
-        for (int m = 0; m < 2; ++m) multiply_fragments<T>(sums[m][n], tiles[m][half_pair], right);
+        for (int m = 0; m < 2; ++m) multiply_fragments<T>(sums[half_pair % Parts][m][n], tiles[m][half_pair], right);
       }
+#pragma unroll
+      for (int w = 0; w < 4; ++w) operand[n][w] = next[n][w];
     }
   }
 

@@ -7,11 +7,18 @@
 
 #include "rnnopt/device/sweep/cluster_sweep.cuh"
 #include "rnnopt/device/sweep/cluster_sweep_gradient.cuh"
+#include "rnnopt/error.hpp"
 #include "rnnopt/extents.hpp"
 
 /// How a network's sweeps are cut and launched: from extents and device alone, so that two plans give the same bits.
 
 namespace rnnopt::detail {
+
+/// Why sweeps cannot be run: nothing where they can.
+struct sweep_misfit {
+  std::string reason;
+  errc code = errc::does_not_fit;
+};
 
 /// A compiled kernel of a sweep and the shape it was compiled for.
 template <class Arguments>
@@ -39,12 +46,10 @@ struct sweep_kernels {
   using backward_arguments = cluster_sweep_gradient_arguments<Cell, Precision>;
 
   static std::vector<sweep_variant<forward_arguments>> forward() {
-    return {forward_variant<4, 1, 1>(), forward_variant<2, 1, 2>(), forward_variant<2, 2, 2>(),
-            forward_variant<1, 2, 4>()};
+    return {forward_variant<8, 1, 2>(), forward_variant<4, 1, 4>(), forward_variant<4, 2, 4>()};
   }
   static std::vector<sweep_variant<backward_arguments>> backward() {
-    return {backward_variant<4, 1, 1>(), backward_variant<2, 1, 2>(), backward_variant<2, 2, 2>(),
-            backward_variant<1, 2, 4>()};
+    return {backward_variant<6, 1, 2>(), backward_variant<4, 1, 4>(), backward_variant<4, 2, 4>()};
   }
 
  private:
@@ -75,25 +80,23 @@ class cluster_sweep_plan {
   explicit cluster_sweep_plan(extents const& e) : e_(e) {
     if (e.steps == 0 || e.batch == 0) return;
     if (!has_dependent_launch()) {
-      misfit_ = "sweeps need compute capability 9.0 and a program compiled for it";
+      misfit_ = {"sweeps need compute capability 9.0 and a program compiled for it", errc::not_supported};
       return;
     }
     int device = 0;
     require_success(cudaGetDevice(&device), where);
     require_success(cudaDeviceGetAttribute(&most_shared_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), where);
-    bool const fits = choose(sweep_kernels<Cell, Precision>::forward(), false, forward_) &&
-                      choose(sweep_kernels<Cell, Precision>::backward(), true, backward_);
-    if (!fits)
-      misfit_ = "R of hidden " + std::to_string(e.hidden) + " is " +
-                std::to_string(recurrent_gates * e.hidden * e.hidden * std::int64_t(sizeof(storage))) +
-                " bytes, which no cluster of up to 16 blocks can hold beside what travels between them";
+    char const* const pass = !choose(sweep_kernels<Cell, Precision>::forward(), false, forward_)    ? "forward"
+                             : !choose(sweep_kernels<Cell, Precision>::backward(), true, backward_) ? "backward"
+                                                                                                    : nullptr;
+    if (pass != nullptr)
+      misfit_.reason = std::string("no cluster of up to 16 blocks can run the sweep ") + pass + ": R of hidden " +
+                       std::to_string(e.hidden) + " is " +
+                       std::to_string(recurrent_gates * e.hidden * e.hidden * std::int64_t(sizeof(storage))) +
+                       " bytes, in " + std::to_string(recurrent_gates) + " row blocks";
   }
 
-  /// Why the sweeps cannot be run; empty where they can.
-  std::string const& misfit() const { return misfit_; }
-
-  sweep_launch<forward_arguments> const& forward() const { return forward_; }
-  sweep_launch<backward_arguments> const& backward() const { return backward_; }
+  sweep_misfit const& misfit() const { return misfit_; }
 
   /// Enqueues steps of a line, all but `team` set by the caller.
   void forward(cudaStream_t stream, forward_arguments a) const { launch(stream, forward_, a); }
@@ -159,7 +162,7 @@ class cluster_sweep_plan {
     t.units = int(units);
     t.slots = slots;
     int const rows = l.variant.rows(), width = cluster * t.units;
-    if (rows * t.units > l.variant.cells * (team_threads / slots)) return false;
+    if (rows * t.units > l.variant.cells * (32 * cell_warps / slots)) return false;
     std::int64_t shared = 128;  // barriers
     auto const take = [&](std::int64_t bytes) {
       std::int64_t const start = shared;
@@ -171,16 +174,18 @@ class cluster_sweep_plan {
     if (backward) {
       t.pairs = (recurrent_gates * t.units * int(sizeof(storage)) + pair_bytes - 1) / pair_bytes;
       t.pitch = t.pairs * pair_bytes + 16;
+      t.tiles_to_blocks = (1 << 16) / (t.units / fragment_rows) + 1;  // exact below 2^16 / 32 tiles
       t.received = cluster * (t.units / fragment_rows) * l.variant.n_tiles * 512;
       int const groups = width / (2 * fragment_rows);
-      spilled = std::int64_t(4) * ((std::min)(groups, team_warps) * (std::max)(0, t.pairs - l.variant.pairs) +
-                                   (std::max)(0, groups - team_warps) * t.pairs);
+      int const kept = 2 * product_warps;  // groups that are partly in registers
+      spilled = std::int64_t(4) * ((std::min)(groups, kept) * (std::max)(0, t.pairs - l.variant.pairs / 2) +
+                                   (std::max)(0, groups - kept) * t.pairs);
       sums = std::int64_t(2) * slots * rows * t.pitch;
     } else {
       int const tiles = recurrent_gates * t.units / fragment_rows;
       t.warps_m = (tiles + 1) / 2;
-      if (t.warps_m > team_warps) return false;
-      for (t.warps_k = 1; 2 * t.warps_k * t.warps_m <= team_warps;) t.warps_k *= 2;
+      if (t.warps_m > product_warps) return false;
+      for (t.warps_k = 1; 2 * t.warps_k * t.warps_m <= product_warps;) t.warps_k *= 2;
       int const all = width * int(sizeof(storage)) / pair_bytes;
       t.pairs = (all + t.warps_k - 1) / t.warps_k;
       t.pitch = width * int(sizeof(storage)) + 16;
@@ -189,12 +194,13 @@ class cluster_sweep_plan {
       spilled = std::int64_t(4) * t.warps_m * t.warps_k * (std::max)(0, t.pairs - l.variant.pairs);
       sums = std::int64_t(slots) * t.warps_k * rows * t.sums_pitch * std::int64_t(sizeof(accumulate));
     }
-    t.buffers_at = take(std::int64_t(2) * slots * t.received);
-    t.sums_at = take(sums);
+    // R comes through the one in forward, through the other in backward.
+    std::int64_t const stages = std::int64_t(product_warps) * 4 * tile_bytes;
+    t.buffers_at = take((std::max)(std::int64_t(2) * slots * t.received, backward ? stages : 0));
+    t.sums_at = take((std::max)(sums, backward ? 0 : stages));
     t.constants_at =
         take((gates::count + cell_traits<Cell>::unit_parameters) * t.units * std::int64_t(sizeof(accumulate)));
     t.tiles_at = take(spilled * tile_bytes);
-    shared = (std::max)(shared, t.buffers_at + std::int64_t(team_warps) * 4 * tile_bytes);  // while R is fetched
     l.shared_bytes = int((std::min)(shared, std::int64_t(1) << 30));
     return true;
   }
@@ -219,7 +225,7 @@ class cluster_sweep_plan {
     double const travel = 0.32 + 0.028 * sent / 1024;
     double const tiles =
         double(recurrent_gates) * t.units / fragment_rows * t.cluster * t.units * sizeof(storage) / fragment_bytes;
-    double const in_shared = (std::max)(0.0, tiles - 4.0 * team_warps * l.variant.pairs);
+    double const in_shared = (std::max)(0.0, tiles - 4.0 * product_warps * l.variant.pairs);
     double const product = (tiles * l.variant.n_tiles * 1.6 + in_shared * tile_bytes / 128) / 1980;
     double const work = product + 0.25;
     double const step = t.slots == 1 ? travel + work : (std::max)(2 * work, travel + work);
@@ -228,7 +234,7 @@ class cluster_sweep_plan {
 
   extents e_;
   int most_shared_ = 0;
-  std::string misfit_;
+  sweep_misfit misfit_;
   sweep_launch<forward_arguments> forward_;
   sweep_launch<backward_arguments> backward_;
 };
