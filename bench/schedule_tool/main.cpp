@@ -1,5 +1,7 @@
 // What a schedule does, before any kernel runs: proven, timed by a model, drawn.
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <fstream>
 #include <stdexcept>
@@ -42,8 +44,11 @@ int run_all(int argc, char** argv) {
     return 0;
   }
   if (asked.list) {
-    for (listed_schedule const& listed : listed_schedules())
-      std::printf("%-28s%s\n", listed.name.c_str(), listed.type.c_str());
+    auto const all = listed_schedules();
+    std::size_t widest = 0;
+    for (listed_schedule const& listed : all) widest = std::max(widest, listed.name.size());
+    for (listed_schedule const& listed : all)
+      std::printf("%-*s  %s\n", int(widest), listed.name.c_str(), listed.type.c_str());
     return 0;
   }
   return show(asked);
