@@ -1,4 +1,7 @@
+#include <cmath>
 #include <cstdint>
+#include <cstring>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -67,6 +70,64 @@ TEST(cluster, every_number_of_rows) {
     for (std::string const& failure : differences<cluster>(host, got, reserve)) ADD_FAILURE() << failure;
     EXPECT_EQ(device.first_damaged(), -1) << "wrote beyond a buffer";
   }
+}
+
+/// How many rows differ in bits, of arrays of [times, batch, width], other than row `spoiled` of each time.
+template <class T>
+int rows_that_differ(std::vector<T> const& a, std::vector<T> const& b, std::int64_t batch, std::int64_t width,
+                     std::int64_t spoiled) {
+  int count = 0;
+  for (std::int64_t row = 0; row * width < std::int64_t(a.size()); ++row)
+    count += row % batch != spoiled && std::memcmp(&a[std::size_t(row * width)], &b[std::size_t(row * width)],
+                                                   std::size_t(width) * sizeof(T)) != 0;
+  return count;
+}
+
+/// NaN in one row of the batch reaches no other, though several share a tile, a cluster and its packets.
+TEST(cluster, rows_do_not_touch_each_other) {
+  using network = device_network<rnnopt::lstm, rnnopt::fp16, cluster>;
+  rnnopt::extents const e = extents_of(4, 300, 33);
+  random_network<rnnopt::lstm, rnnopt::fp16> host(e);
+  auto const results_of = [&] {
+    network device(host);
+    device.plan().forward_training(nullptr, device.forward_arguments(true));
+    device.plan().backward_data(nullptr, device.backward_arguments());
+    return device.fetch();
+  };
+  auto const expected = results_of();
+  std::int64_t const spoiled = 1;
+  for (std::int64_t i = 0; i < e.input; ++i)
+    host.x[std::size_t(spoiled * e.input + i)] = rnnopt::half(std::numeric_limits<float>::quiet_NaN());
+  auto const got = results_of();
+  EXPECT_EQ(rows_that_differ(got.y, expected.y, e.batch, e.hidden, spoiled), 0);
+  EXPECT_EQ(rows_that_differ(got.h, expected.h, e.batch, e.hidden, spoiled), 0);
+  EXPECT_EQ(rows_that_differ(got.dh, expected.dh, e.batch, e.hidden, spoiled), 0);
+  EXPECT_EQ(rows_that_differ(got.dothers[0], expected.dothers[0], e.batch, e.hidden, spoiled), 0);
+  EXPECT_EQ(rows_that_differ(got.dx, expected.dx, e.batch, e.input, spoiled), 0);
+  EXPECT_TRUE(std::isnan(float(got.y[std::size_t(spoiled * e.hidden)]))) << "the spoiled row is not NaN";
+}
+
+/// Sweeps that want more of the GPU than there is wait for each other, on two streams at once, and end.
+TEST(cluster, two_streams) {
+  using network = device_network<rnnopt::lstm, rnnopt::fp16, cluster>;
+  random_network<rnnopt::lstm, rnnopt::fp16> const one(extents_of(8, 64, 512)), two(extents_of(8, 40, 256));
+  network first(one), second(two);
+  auto const run = [](network& device, cudaStream_t stream) {
+    device.plan().forward_training(stream, device.forward_arguments(true));
+    device.plan().backward(stream, device.backward_arguments());
+  };
+  run(first, nullptr);
+  run(second, nullptr);
+  auto const expected_one = first.fetch();
+  auto const expected_two = second.fetch();
+  test_stream a, b;
+  for (int round = 0; round < 1000; ++round) {
+    run(first, a);
+    run(second, b);
+  }
+  expect_success(cudaDeviceSynchronize());
+  for (std::string const& failure : different_bits(first.fetch(), expected_one)) ADD_FAILURE() << failure;
+  for (std::string const& failure : different_bits(second.fetch(), expected_two)) ADD_FAILURE() << failure;
 }
 
 }  // namespace

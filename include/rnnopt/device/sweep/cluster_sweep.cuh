@@ -28,7 +28,7 @@ struct cluster_sweep_arguments {
 };
 
 template <class Cell, class Precision, class Variant>
-class cluster_sweep {
+class cluster_sweep : team_block {
   using traits = cell_traits<Cell>;
   using gates = typename traits::gates;
   using storage = typename Precision::storage;
@@ -36,16 +36,10 @@ class cluster_sweep {
   using state = typename Precision::state;
   using arguments = cluster_sweep_arguments<Cell, Precision>;
 
-  struct barriers {
-    shared_barrier full[team_slots][2];  ///< a buffer of a slot has all of h
-  };
-
  public:
   __device__ cluster_sweep(arguments const& a, unsigned char* shared)
-      : a_(a),
-        t_(a.team),
-        me_(a.team),
-        shared_(shared),
+      : team_block(a.team, shared),
+        a_(a),
         group_threads_(32 * cell_warps / a.team.slots),
         group_((int(threadIdx.x) - product_threads) / group_threads_) {
 #pragma unroll
@@ -57,46 +51,9 @@ class cluster_sweep {
     }
   }
 
-  __device__ void run() {
-    prepare();
-    if (int(threadIdx.x) < product_threads) {
-      take_registers<Variant::product_registers>();
-      run_products();
-    } else {
-      give_away_registers<Variant::cell_registers>();
-      run_cells();
-    }
-    synchronize_cluster();  // no block ends while another may still send to it
-  }
-
- private:
-  __device__ barriers& bars() const { return *reinterpret_cast<barriers*>(shared_); }
-  /// h of a slot, rows `pitch` bytes apart.
-  __device__ unsigned char* buffer(int slot, int parity) const {
-    return shared_ + t_.buffers_at + (2 * slot + parity) * t_.received;
-  }
-  /// Sums of the product of a slot, [warps_k, rows, sums_pitch].
-  __device__ accumulate* sums(int slot) const {
-    return reinterpret_cast<accumulate*>(shared_ + t_.sums_at) + slot * t_.warps_k * Variant::rows * t_.sums_pitch;
-  }
-  /// [gates + unit_parameters, units]
-  __device__ accumulate* constants() const { return reinterpret_cast<accumulate*>(shared_ + t_.constants_at); }
-  __device__ int first_unit() const { return me_.rank * t_.units; }
-
-  /// Unit and row of a thread's cells within block and slot: neighbours have neighbouring units.
-  __device__ int cell_unit(int c) const { return unknown(unit_and_row_[c]) & 0xffff; }
-  __device__ int cell_row(int c) const { return unknown(unit_and_row_[c]) >> 16; }
-  __device__ bool inside(int c) const { return inside_ >> c & 1; }
-  __device__ std::int64_t batch_row(int c) const { return me_.first_row + group_ * t_.slot_rows + cell_row(c); }
-
+  /// All threads: barriers, constants and the buffers, which have h in rows `pitch` bytes apart.
   __device__ void prepare() {
-    if (threadIdx.x == 0) {
-      for (int slot = 0; slot < me_.slots; ++slot)
-        for (int parity = 0; parity < 2; ++parity) bars().full[slot][parity].init(1);
-      publish_barriers();
-      for (int slot = 0; slot < me_.slots; ++slot)
-        for (int parity = 0; parity < 2; ++parity) expect(slot, parity);
-    }
+    if (threadIdx.x == 0) prepare_barriers([&](int slot, int parity) { expect(slot, parity); });
     // h before the first step; zeros where there is none, which the product reads all the same.
     int const width = t_.cluster * t_.units;
     for (int slot = 0; slot < me_.slots; ++slot)
@@ -118,34 +75,6 @@ class cluster_sweep {
       constants()[i] = value;
     }
     __syncthreads();
-  }
-
-  /// This lane's words of a tile of this block's rows of R, gate after gate; a tile has rows of one gate.
-  __device__ void fetch_recurrent(int row_tile, int k_tile, std::uint32_t (&words)[4]) const {
-    constexpr int word_elements = 4 / int(sizeof(storage));
-    int const row = row_tile * fragment_rows, gate = row / t_.units,
-              unit = first_unit() + row % t_.units + me_.lane / 4;
-#pragma unroll
-    for (int w = 0; w < 4; ++w) {
-      int const from = unit + w % 2 * 8, k = (k_tile * 8 + me_.lane % 4 + w / 2 * 4) * word_elements;
-      storage elements[word_elements];
-#pragma unroll
-      for (int i = 0; i < word_elements; ++i)
-        elements[i] = gate < gates::recurrent_count && from < t_.hidden && k + i < t_.hidden
-                          ? a_.recurrent[(std::int64_t(gate) * t_.hidden + from) * t_.hidden + k + i]
-                          : storage(0);
-      memcpy(&words[w], elements, 4);
-    }
-  }
-
-  __device__ void expect(int slot, int parity) {
-    bars().full[slot][parity].arrive_expecting(
-        unsigned(me_.rows_of(t_, slot) * t_.cluster * t_.units * int(sizeof(storage))));
-  }
-  /// Waits for all of h of the step before.
-  __device__ void receive(int slot, int step) {
-    bars().full[slot][step & 1].wait(unsigned((step - 1) / 2 & 1));
-    if (threadIdx.x == 0) expect(slot, step & 1);
   }
 
   /// What the first warps do: R h for one slot after the other.
@@ -181,6 +110,49 @@ class cluster_sweep {
       run_cells(group_, step);
     }
   }
+
+ private:
+  /// Sums of the product of a slot, [warps_k, rows, sums_pitch].
+  __device__ accumulate* sums(int slot) const {
+    return reinterpret_cast<accumulate*>(shared_ + t_.handed_at) + slot * t_.warps_k * Variant::rows * t_.sums_pitch;
+  }
+  /// [gates + unit_parameters, units]
+  __device__ accumulate* constants() const { return reinterpret_cast<accumulate*>(shared_ + t_.constants_at); }
+
+  /// Unit and row of a thread's cells within block and slot: neighbours have neighbouring units.
+  __device__ int cell_unit(int c) const { return unknown(unit_and_row_[c]) & 0xffff; }
+  __device__ int cell_row(int c) const { return unknown(unit_and_row_[c]) >> 16; }
+  __device__ bool inside(int c) const { return inside_ >> c & 1; }
+  __device__ std::int64_t batch_row(int c) const { return me_.first_row + group_ * t_.slot_rows + cell_row(c); }
+
+  /// This lane's words of a tile of this block's rows of R, gate after gate; a tile has rows of one gate.
+  __device__ void fetch_recurrent(int row_tile, int k_tile, std::uint32_t (&words)[4]) const {
+    constexpr int word_elements = 4 / int(sizeof(storage));
+    int const row = row_tile * fragment_rows, gate = row / t_.units,
+              unit = first_unit() + row % t_.units + me_.lane / 4;
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+      int const from = unit + w % 2 * 8, k = (k_tile * 8 + me_.lane % 4 + w / 2 * 4) * word_elements;
+      storage elements[word_elements];
+#pragma unroll
+      for (int i = 0; i < word_elements; ++i)
+        elements[i] = gate < gates::recurrent_count && from < t_.hidden && k + i < t_.hidden
+                          ? a_.recurrent[(std::int64_t(gate) * t_.hidden + from) * t_.hidden + k + i]
+                          : storage(0);
+      memcpy(&words[w], elements, 4);
+    }
+  }
+
+  __device__ void expect(int slot, int parity) {
+    bars().full[slot][parity].arrive_expecting(
+        unsigned(me_.rows_of(t_, slot) * t_.cluster * t_.units * int(sizeof(storage))));
+  }
+  /// Waits for all of h of the step before.
+  __device__ void receive(int slot, int step) {
+    bars().full[slot][step & 1].wait(unsigned((step - 1) / 2 & 1));
+    if (threadIdx.x == 0) expect(slot, step & 1);
+  }
+
   /// Threads of whole warps that have cells in a slot: each of these warps sends some h, so that the next product waits
   /// for all of them.
   __device__ int active_threads(int slot) const {
@@ -202,7 +174,7 @@ class cluster_sweep {
     auto const fetch = [&](int row_tile, int k_tile, std::uint32_t(&words)[4]) {
       fetch_recurrent(row_tile, k_tile, words);
     };
-    tiles_.load_registers(fetch, 2 * warp_m, first_pair_, shared_ + t_.sums_at + me_.warp * 4 * tile_bytes);
+    tiles_.load_registers(fetch, 2 * warp_m, first_pair_, shared_ + t_.handed_at + me_.warp * 4 * tile_bytes);
     tiles_.load_shared(fetch, 2 * warp_m, first_pair_);
   }
 
@@ -327,9 +299,6 @@ class cluster_sweep {
   }
 
   arguments const& a_;
-  cluster_team const& t_;
-  team_place me_;
-  unsigned char* shared_;
   int group_threads_;  ///< threads that run the cells of a slot
   int group_;          ///< the slot whose cells this thread runs
   int inside_ = 0;     ///< bit c: a thread's cell is one; bit 16 + c: its row is there, so that its h is sent
@@ -345,7 +314,7 @@ template <class Cell, class Precision, class Variant>
 __global__ void __launch_bounds__(team_threads, 1)
     cluster_sweep_kernel(cluster_sweep_arguments<Cell, Precision> const __grid_constant__ a) {
   extern __shared__ __align__(128) unsigned char sweep_shared[];
-  cluster_sweep<Cell, Precision, Variant>(a, sweep_shared).run();
+  run_team<Variant>(cluster_sweep<Cell, Precision, Variant>(a, sweep_shared));
 }
 
 }  // namespace rnnopt::detail

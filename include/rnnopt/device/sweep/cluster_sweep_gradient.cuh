@@ -30,7 +30,7 @@ struct cluster_sweep_gradient_arguments {
 };
 
 template <class Cell, class Precision, class Variant>
-class cluster_sweep_gradient {
+class cluster_sweep_gradient : team_block {
   using traits = cell_traits<Cell>;
   using gates = typename traits::gates;
   using storage = typename Precision::storage;
@@ -38,12 +38,7 @@ class cluster_sweep_gradient {
   using state = typename Precision::state;
   using arguments = cluster_sweep_gradient_arguments<Cell, Precision>;
   static constexpr int n_tiles = Variant::n_tiles;
-  static constexpr int kept_groups = 2;                            ///< of tiles, partly in registers
-  static constexpr int kept_pairs = Variant::pairs / kept_groups;  ///< of tiles along k of each
-
-  struct barriers {
-    shared_barrier full[team_slots][2];  ///< a buffer of a slot has the shares of all blocks
-  };
+  static constexpr int kept_groups = Variant::kept_groups, kept_pairs = Variant::kept_pairs;
 
   /// A packet: shares of the gradients of two units of two rows.
   struct alignas(16) shares {
@@ -59,7 +54,7 @@ class cluster_sweep_gradient {
 
  public:
   __device__ cluster_sweep_gradient(arguments const& a, unsigned char* shared)
-      : a_(a), t_(a.team), me_(a.team), shared_(shared), group_warps_(cell_warps / a.team.slots) {
+      : team_block(a.team, shared), a_(a), group_warps_(cell_warps / a.team.slots) {
     group_ = (me_.warp - product_warps) / group_warps_;
 #pragma unroll
     for (int c = 0; c < Variant::cells; ++c) {
@@ -69,53 +64,10 @@ class cluster_sweep_gradient {
     }
   }
 
-  __device__ void run() {
-    prepare();
-    if (int(threadIdx.x) < product_threads) {
-      take_registers<Variant::product_registers>();
-      run_products();
-    } else {
-      give_away_registers<Variant::cell_registers>();
-      run_cells();
-    }
-    synchronize_cluster();  // no block ends while another may still send to it
-  }
-
- private:
-  __device__ barriers& bars() const { return *reinterpret_cast<barriers*>(shared_); }
-  /// Shares of the gradient of h for this block's units, [cluster, units / 16, n_tiles, 32 packets].
-  __device__ unsigned char* buffer(int slot, int parity) const {
-    return shared_ + t_.buffers_at + (2 * slot + parity) * t_.received;
-  }
-  /// Gate gradients of this block's units, rows of the batch `pitch` bytes apart.
-  __device__ unsigned char* operand(int slot, int parity) const {
-    return shared_ + t_.sums_at + (2 * slot + parity) * Variant::rows * t_.pitch;
-  }
-  __device__ accumulate* constants() const { return reinterpret_cast<accumulate*>(shared_ + t_.constants_at); }
-  __device__ int first_unit() const { return me_.rank * t_.units; }
-  __device__ int unit_tiles() const { return t_.units / fragment_rows; }
-
-  /// A warp's cells are 16 units of two rows; of the four groups of eight lanes each has eight of them.
-  __device__ int job(int c) const { return (me_.warp - product_warps) % group_warps_ + c * group_warps_; }
-  __device__ bool has_job(int c) const { return job(c) < unit_tiles() * 4 * n_tiles; }
-  __device__ int unit_tile(int c) const { return unknown(tile_and_pair_[c]) & 0xffff; }
-  __device__ int row_pair(int c) const { return unknown(tile_and_pair_[c]) >> 16; }
-  __device__ int quarter() const { return unknown(me_.lane) / 8; }
-  __device__ int cell_unit(int c) const { return unit_tile(c) * fragment_rows + me_.lane % 8 + quarter() / 2 * 8; }
-  __device__ int cell_row(int c) const { return row_pair(c) * 2 + quarter() % 2; }
-  __device__ bool inside(int c) const { return inside_ >> c & 1; }
-  __device__ std::int64_t batch_row(int c) const { return me_.first_row + group_ * t_.slot_rows + cell_row(c); }
-  __device__ std::int64_t at(int c) const { return batch_row(c) * t_.hidden + first_unit() + cell_unit(c); }
-  __device__ std::int64_t plane() const { return std::int64_t(t_.batch) * t_.hidden; }
-
+  /// All threads: barriers, constants and the gate gradients of the step after. The buffers have the shares of the
+  /// gradient of h for this block's units, [cluster, units / 16, n_tiles, 32 packets].
   __device__ void prepare() {
-    if (threadIdx.x == 0) {
-      for (int slot = 0; slot < me_.slots; ++slot)
-        for (int parity = 0; parity < 2; ++parity) bars().full[slot][parity].init(1);
-      publish_barriers();
-      for (int slot = 0; slot < me_.slots; ++slot)
-        for (int parity = 0; parity < 2; ++parity) expect(slot, parity);
-    }
+    if (threadIdx.x == 0) prepare_barriers([&](int slot, int parity) { expect(slot, parity); });
     for (int i = int(threadIdx.x) * 4; i < t_.slots * 2 * Variant::rows * t_.pitch; i += team_threads * 4)
       *reinterpret_cast<std::uint32_t*>(operand(0, 0) + i) = 0;
     for (int i = int(threadIdx.x); i < traits::unit_parameters * t_.units; i += team_threads) {
@@ -158,11 +110,31 @@ class cluster_sweep_gradient {
           unit_sums_[c][u] = a_.cell.first ? accumulate(0) : a_.cell.unit_gradients[u * plane() + at(c)];
         load(c, 0);
       }
-    for (int i = 0; i < a_.steps; ++i) {
-      run_cells(group_, i);
-    }
+    for (int i = 0; i < a_.steps; ++i) run_cells(group_, i);
     finish();
   }
+
+ private:
+  /// Gate gradients of this block's units, rows of the batch `pitch` bytes apart.
+  __device__ unsigned char* operand(int slot, int parity) const {
+    return shared_ + t_.handed_at + (2 * slot + parity) * Variant::rows * t_.pitch;
+  }
+  __device__ accumulate* constants() const { return reinterpret_cast<accumulate*>(shared_ + t_.constants_at); }
+  __device__ int unit_tiles() const { return t_.units / fragment_rows; }
+
+  /// A warp's cells are 16 units of two rows; of the four groups of eight lanes each has eight of them.
+  __device__ int job(int c) const { return (me_.warp - product_warps) % group_warps_ + c * group_warps_; }
+  __device__ bool has_job(int c) const { return job(c) < unit_tiles() * 4 * n_tiles; }
+  __device__ int unit_tile(int c) const { return unknown(tile_and_pair_[c]) & 0xffff; }
+  __device__ int row_pair(int c) const { return unknown(tile_and_pair_[c]) >> 16; }
+  __device__ int quarter() const { return unknown(me_.lane) / 8; }
+  __device__ int cell_unit(int c) const { return unit_tile(c) * fragment_rows + me_.lane % 8 + quarter() / 2 * 8; }
+  __device__ int cell_row(int c) const { return row_pair(c) * 2 + quarter() % 2; }
+  __device__ bool inside(int c) const { return inside_ >> c & 1; }
+  __device__ std::int64_t batch_row(int c) const { return me_.first_row + group_ * t_.slot_rows + cell_row(c); }
+  __device__ std::int64_t at(int c) const { return batch_row(c) * t_.hidden + first_unit() + cell_unit(c); }
+  __device__ std::int64_t plane() const { return std::int64_t(t_.batch) * t_.hidden; }
+
   /// Steps take turns with two barriers: a warp that multiplies may lag one step behind those that run cells, but no
   /// more, since its own share is among those that some block waits for.
   __device__ static int barrier_of(int slot, int i) { return 1 + 2 * slot + (i & 1); }
@@ -393,9 +365,6 @@ class cluster_sweep_gradient {
   }
 
   arguments const& a_;
-  cluster_team const& t_;
-  team_place me_;
-  unsigned char* shared_;
   int group_warps_;                    ///< warps that run the cells of a slot
   int group_;                          ///< the slot whose cells this warp runs
   int inside_ = 0;                     ///< bit c: a thread's cell is one
@@ -410,7 +379,7 @@ template <class Cell, class Precision, class Variant>
 __global__ void __launch_bounds__(team_threads, 1)
     cluster_sweep_gradient_kernel(cluster_sweep_gradient_arguments<Cell, Precision> const __grid_constant__ a) {
   extern __shared__ __align__(128) unsigned char sweep_shared[];
-  cluster_sweep_gradient<Cell, Precision, Variant>(a, sweep_shared).run();
+  run_team<Variant>(cluster_sweep_gradient<Cell, Precision, Variant>(a, sweep_shared));
 }
 
 }  // namespace rnnopt::detail

@@ -21,7 +21,8 @@
 /// forward, where products arrive and cells wait; 1 + 2 * slot + parity of the step in backward, the other way round.
 ///
 /// Shared memory: mbarriers; buffers that other blocks write (`buffers_at`); what the two kinds of warps of a block
-/// hand each other (`sums_at`: sums of the product in forward, gate gradients in backward); biases and unit parameters
+/// hand each other (`handed_at`: sums of the product in forward, gate gradients in backward); biases and unit
+/// parameters
 /// (`constants_at`); the tiles of R that registers do not hold (`tiles_at`). sweep_plan.cuh chooses the numbers and
 /// launches.
 
@@ -44,6 +45,8 @@ struct cluster_sweep_shape {
   static constexpr int n_tiles = NTiles;  ///< tiles of 8 rows of the batch in a slot
   static constexpr int cells = Cells;     ///< (row, unit) pairs of a thread
   static constexpr int rows = 8 * NTiles;
+  static constexpr int kept_groups = 2;                   ///< of tiles that a warp has partly in registers, backward
+  static constexpr int kept_pairs = Pairs / kept_groups;  ///< of each
   static constexpr int product_registers = Pairs > 6 ? 168 : Pairs > 4 ? 152 : 136;  ///< of a thread that multiplies
   static constexpr int cell_registers = Pairs > 6 ? 80 : Pairs > 4 ? 96 : 112;       ///< of a thread that runs cells
 };
@@ -64,7 +67,7 @@ struct cluster_team {
   std::int32_t tiles_to_blocks;  ///< a tile of 16 units times this, over 2^16, is the block that has it
   std::int32_t sums_pitch;       ///< elements of a row of sums
   std::int32_t received;         ///< bytes of one buffer of one slot
-  std::int32_t buffers_at, sums_at, constants_at, tiles_at;  ///< bytes from the start of shared memory
+  std::int32_t buffers_at, handed_at, constants_at, tiles_at;  ///< bytes from the start of shared memory
 };
 
 /// This thread's and this block's place in the team.
@@ -118,6 +121,52 @@ __device__ void take_registers() {
 #if RNNOPT_DEVICE_90A
   asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Count));
 #endif
+}
+
+/// What the kernels of a sweep have in common: their block's place and the buffers that other blocks write.
+class team_block {
+ protected:
+  struct barriers {
+    shared_barrier full[team_slots][2];  ///< all that is to come has come into a buffer of a slot
+  };
+
+  __device__ team_block(cluster_team const& t, unsigned char* shared) : t_(t), me_(t), shared_(shared) {}
+
+  __device__ barriers& bars() const { return *reinterpret_cast<barriers*>(shared_); }
+  __device__ unsigned char* buffer(int slot, int parity) const {
+    return shared_ + t_.buffers_at + (2 * slot + parity) * t_.received;
+  }
+  __device__ int first_unit() const { return me_.rank * t_.units; }
+
+  /// One thread: `expect(slot, parity)` announces what will come into a buffer.
+  template <class Expect>
+  __device__ void prepare_barriers(Expect const& expect) const {
+    for (int slot = 0; slot < me_.slots; ++slot)
+      for (int parity = 0; parity < 2; ++parity) bars().full[slot][parity].init(1);
+    publish_barriers();
+    for (int slot = 0; slot < me_.slots; ++slot)
+      for (int parity = 0; parity < 2; ++parity) expect(slot, parity);
+  }
+
+  cluster_team const& t_;
+  team_place me_;
+  unsigned char* shared_;
+};
+
+/// Runs a kernel of a sweep: all threads prepare it, then each of the two kinds of warps does its part.
+template <class Shape, class Sweep>
+__device__ void run_team(Sweep&& sweep) {
+  static_assert(product_threads * Shape::product_registers + (team_threads - product_threads) * Shape::cell_registers <=
+                65536);
+  sweep.prepare();
+  if (int(threadIdx.x) < product_threads) {
+    take_registers<Shape::product_registers>();
+    sweep.run_products();
+  } else {
+    give_away_registers<Shape::cell_registers>();
+    sweep.run_cells();
+  }
+  synchronize_cluster();  // no block ends while another may still send to it
 }
 
 /// Arrives at a barrier of the block for `threads` threads without waiting for them.

@@ -21,8 +21,8 @@ class resident_tiles {
       : pairs_(pairs), shared_(shared_address(shared) + unsigned(threadIdx.x % 32) * 16) {}
 
   /// Fetches what is kept in registers: `fetch(tile of rows, tile along k, words)` gives the four words of a lane,
-  /// which come together at `stage`, room for a pair, since code that fetches straight into so many registers would be
-  /// longer than the sweep itself.
+  /// which come together at `stage`, room for a pair and this warp's own, since code that fetches straight into so many
+  /// registers would be longer than the sweep itself.
   template <class Fetch>
   __device__ void load_registers(Fetch const& fetch, int first_row_tile, int first_pair, unsigned char* stage) {
     resident_tiles<T, 0> staged(1, stage);

@@ -24,9 +24,8 @@ struct sweep_misfit {
 template <class Arguments>
 struct sweep_variant {
   void (*kernel)(Arguments);
-  int pairs, n_tiles, cells;
-
-  int rows() const { return 8 * n_tiles; }
+  int pairs, n_tiles, rows, cells;
+  int kept_groups, kept_pairs;
 };
 
 /// One way to run a sweep.
@@ -53,14 +52,19 @@ struct sweep_kernels {
   }
 
  private:
+  template <class Arguments, class Shape>
+  static sweep_variant<Arguments> variant_of(void (*kernel)(Arguments)) {
+    return {kernel, Shape::pairs, Shape::n_tiles, Shape::rows, Shape::cells, Shape::kept_groups, Shape::kept_pairs};
+  }
   template <int Pairs, int NTiles, int Cells>
   static sweep_variant<forward_arguments> forward_variant() {
-    return {cluster_sweep_kernel<Cell, Precision, cluster_sweep_shape<Pairs, NTiles, Cells>>, Pairs, NTiles, Cells};
+    using shape = cluster_sweep_shape<Pairs, NTiles, Cells>;
+    return variant_of<forward_arguments, shape>(cluster_sweep_kernel<Cell, Precision, shape>);
   }
   template <int Pairs, int NTiles, int Cells>
   static sweep_variant<backward_arguments> backward_variant() {
-    return {cluster_sweep_gradient_kernel<Cell, Precision, cluster_sweep_shape<Pairs, NTiles, Cells>>, Pairs, NTiles,
-            Cells};
+    using shape = cluster_sweep_shape<Pairs, NTiles, Cells>;
+    return variant_of<backward_arguments, shape>(cluster_sweep_gradient_kernel<Cell, Precision, shape>);
   }
 };
 
@@ -161,7 +165,7 @@ class cluster_sweep_plan {
     t.cluster = cluster;
     t.units = int(units);
     t.slots = slots;
-    int const rows = l.variant.rows(), width = cluster * t.units;
+    int const rows = l.variant.rows, width = cluster * t.units;
     if (rows * t.units > l.variant.cells * (32 * cell_warps / slots)) return false;
     std::int64_t shared = 128;  // barriers
     auto const take = [&](std::int64_t bytes) {
@@ -174,11 +178,11 @@ class cluster_sweep_plan {
     if (backward) {
       t.pairs = (recurrent_gates * t.units * int(sizeof(storage)) + pair_bytes - 1) / pair_bytes;
       t.pitch = t.pairs * pair_bytes + 16;
-      t.tiles_to_blocks = (1 << 16) / (t.units / fragment_rows) + 1;  // exact below 2^16 / 32 tiles
-      t.received = cluster * (t.units / fragment_rows) * l.variant.n_tiles * 512;
+      t.tiles_to_blocks = (1 << 16) / (t.units / fragment_rows) + 1;                   // exact below 2^16 / 32 tiles
+      t.received = cluster * (t.units / fragment_rows) * l.variant.n_tiles * 32 * 16;  // packets of 16 bytes
       int const groups = width / (2 * fragment_rows);
-      int const kept = 2 * product_warps;  // groups that are partly in registers
-      spilled = std::int64_t(4) * ((std::min)(groups, kept) * (std::max)(0, t.pairs - l.variant.pairs / 2) +
+      int const kept = l.variant.kept_groups * product_warps;
+      spilled = std::int64_t(4) * ((std::min)(groups, kept) * (std::max)(0, t.pairs - l.variant.kept_pairs) +
                                    (std::max)(0, groups - kept) * t.pairs);
       sums = std::int64_t(2) * slots * rows * t.pitch;
     } else {
@@ -197,9 +201,9 @@ class cluster_sweep_plan {
     // R comes through the one in forward, through the other in backward.
     std::int64_t const stages = std::int64_t(product_warps) * 4 * tile_bytes;
     t.buffers_at = take((std::max)(std::int64_t(2) * slots * t.received, backward ? stages : 0));
-    t.sums_at = take((std::max)(sums, backward ? 0 : stages));
-    t.constants_at =
-        take((gates::count + cell_traits<Cell>::unit_parameters) * t.units * std::int64_t(sizeof(accumulate)));
+    t.handed_at = take((std::max)(sums, backward ? 0 : stages));
+    int const constants = (backward ? 0 : gates::count) + cell_traits<Cell>::unit_parameters;
+    t.constants_at = take(constants * t.units * std::int64_t(sizeof(accumulate)));
     t.tiles_at = take(spilled * tile_bytes);
     l.shared_bytes = int((std::min)(shared, std::int64_t(1) << 30));
     return true;
@@ -209,14 +213,16 @@ class cluster_sweep_plan {
   template <class Arguments>
   void share_out_rows(sweep_launch<Arguments>& l, int resident) const {
     cluster_team& t = l.team;
-    std::int64_t const most = t.slots * l.variant.rows();
+    std::int64_t const most = t.slots * l.variant.rows;
     t.rows = int((std::min)(most, (e_.batch + resident - 1) / resident));
     t.slot_rows = (t.rows + t.slots - 1) / t.slots;
     l.clusters = int((e_.batch + t.rows - 1) / t.rows);
   }
 
-  /// Microseconds a step: what travels, what is multiplied, and about a quarter of one for sums, cells and barriers;
-  /// two slots hide each other's way. Rounds of clusters follow one another.
+  /// Microseconds a step on an H200, to choose by; what rnnopt_bench measures is up to twice as long. What travels
+  /// takes 0.32 and 0.028 for each KB; a matrix instruction 1.6 cycles of a processor, a tile from shared memory 4;
+  /// sums, cells and barriers about a quarter of one. Two slots hide each other's way; rounds of clusters follow one
+  /// another.
   template <class Arguments>
   double modelled_time(sweep_launch<Arguments> const& l, int resident, bool backward) const {
     cluster_team const& t = l.team;
@@ -226,7 +232,8 @@ class cluster_sweep_plan {
     double const tiles =
         double(recurrent_gates) * t.units / fragment_rows * t.cluster * t.units * sizeof(storage) / fragment_bytes;
     double const in_shared = (std::max)(0.0, tiles - 4.0 * product_warps * l.variant.pairs);
-    double const product = (tiles * l.variant.n_tiles * 1.6 + in_shared * tile_bytes / 128) / 1980;
+    double const cycles = tiles * l.variant.n_tiles * 1.6 + in_shared * tile_bytes / 128;
+    double const product = cycles / 1980;  // of a clock of 1980 MHz
     double const work = product + 0.25;
     double const step = t.slots == 1 ? travel + work : (std::max)(2 * work, travel + work);
     return step * double((l.clusters + resident - 1) / resident);
