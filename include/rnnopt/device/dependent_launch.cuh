@@ -101,11 +101,15 @@ template <class Arguments>
 int resident_clusters(void (*kernel)(Arguments), launch_shape const& shape, char const* where) {
   launch_description const description(nullptr, shape);
   int clusters = 0;
-  if (shape.cluster > 1) require_success(cudaOccupancyMaxActiveClusters(&clusters, kernel, &description.config), where);
-  else
+  if (shape.cluster == 1) {
     require_success(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&clusters, kernel, int(shape.block.x),
                                                                   std::size_t(shape.shared_bytes)),
                     where);
+    return clusters;
+  }
+  cudaError_t const asked = cudaOccupancyMaxActiveClusters(&clusters, kernel, &description.config);
+  if (asked == cudaErrorInvalidClusterSize) return static_cast<void>(cudaGetLastError()), 0;
+  require_success(asked, where);
   return clusters;
 }
 

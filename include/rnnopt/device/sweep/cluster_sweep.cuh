@@ -41,15 +41,7 @@ class cluster_sweep : team_block {
       : team_block(a.team, shared),
         a_(a),
         group_threads_(32 * cell_warps / a.team.slots),
-        group_((int(threadIdx.x) - product_threads) / group_threads_) {
-#pragma unroll
-    for (int c = 0; c < Variant::cells; ++c) {
-      int const cell = (int(threadIdx.x) - product_threads) % group_threads_ + c * group_threads_;
-      unit_and_row_[c] = cell % t_.units | cell / t_.units << 16;
-      bool const row = cell / t_.units < me_.rows_of(t_, group_);
-      inside_ |= int(row && first_unit() + cell % t_.units < t_.hidden) << c | int(row) << (16 + c);
-    }
-  }
+        group_((int(threadIdx.x) - product_threads) / group_threads_) {}
 
   /// All threads: barriers, constants and the buffers, which have h in rows `pitch` bytes apart.
   __device__ void prepare() {
@@ -92,6 +84,7 @@ class cluster_sweep : team_block {
   }
   /// What the others do: the cells of one slot.
   __device__ void run_cells() {
+    place_cells();
     synchronize_cluster();
     if (group_ >= me_.slots || int(threadIdx.x) - product_threads - group_ * group_threads_ >= active_threads(group_))
       return;
@@ -151,6 +144,16 @@ class cluster_sweep : team_block {
   __device__ void receive(int slot, int step) {
     bars().full[slot][step & 1].wait(unsigned((step - 1) / 2 & 1));
     if (threadIdx.x == 0) expect(slot, step & 1);
+  }
+
+  __device__ void place_cells() {
+#pragma unroll
+    for (int c = 0; c < Variant::cells; ++c) {
+      int const cell = (int(threadIdx.x) - product_threads) % group_threads_ + c * group_threads_;
+      unit_and_row_[c] = cell % t_.units | cell / t_.units << 16;
+      bool const row = cell / t_.units < me_.rows_of(t_, group_);
+      inside_ |= int(row && first_unit() + cell % t_.units < t_.hidden) << c | int(row) << (16 + c);
+    }
   }
 
   /// Threads of whole warps that have cells in a slot: each of these warps sends some h, so that the next product waits

@@ -56,12 +56,6 @@ class cluster_sweep_gradient : team_block {
   __device__ cluster_sweep_gradient(arguments const& a, unsigned char* shared)
       : team_block(a.team, shared), a_(a), group_warps_(cell_warps / a.team.slots) {
     group_ = (me_.warp - product_warps) / group_warps_;
-#pragma unroll
-    for (int c = 0; c < Variant::cells; ++c) {
-      tile_and_pair_[c] = job(c) % unit_tiles() | job(c) / unit_tiles() << 16;
-      bool const there = has_job(c) && cell_row(c) < me_.rows_of(t_, group_) && first_unit() + cell_unit(c) < t_.hidden;
-      inside_ |= int(there) << c;
-    }
   }
 
   /// All threads: barriers, constants and the gate gradients of the step after. The buffers have the shares of the
@@ -98,6 +92,7 @@ class cluster_sweep_gradient : team_block {
   }
   /// What the others do: the cells of one slot.
   __device__ void run_cells() {
+    place_cells();
     synchronize_cluster();
     if (group_ >= me_.slots || (me_.warp - product_warps) % group_warps_ >= active_warps(group_)) return;
 #pragma unroll
@@ -134,6 +129,15 @@ class cluster_sweep_gradient : team_block {
   __device__ std::int64_t batch_row(int c) const { return me_.first_row + group_ * t_.slot_rows + cell_row(c); }
   __device__ std::int64_t at(int c) const { return batch_row(c) * t_.hidden + first_unit() + cell_unit(c); }
   __device__ std::int64_t plane() const { return std::int64_t(t_.batch) * t_.hidden; }
+
+  __device__ void place_cells() {
+#pragma unroll
+    for (int c = 0; c < Variant::cells; ++c) {
+      tile_and_pair_[c] = job(c) % unit_tiles() | job(c) / unit_tiles() << 16;
+      bool const there = has_job(c) && cell_row(c) < me_.rows_of(t_, group_) && first_unit() + cell_unit(c) < t_.hidden;
+      inside_ |= int(there) << c;
+    }
+  }
 
   /// Steps take turns with two barriers: a warp that multiplies may lag one step behind those that run cells, but no
   /// more, since its own share is among those that some block waits for.
