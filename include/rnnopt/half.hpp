@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include "rnnopt/config.hpp"
@@ -160,9 +161,9 @@ template <class Storage, class T>
 RNNOPT_HD Storage saturate(T value) {
   if constexpr (std::is_same_v<Storage, half> || std::is_same_v<Storage, bfloat16>) {
     T const largest = std::is_same_v<Storage, half> ? T(65504) : T(3.3895313892515355e38);
-    bool const finite = value - value == T(0);
-    if (finite && value > largest) value = largest;
-    if (finite && value < -largest) value = -largest;
+    T const size = value < T(0) ? -value : value;
+    T const clamped = value > largest ? largest : value < -largest ? -largest : value;
+    if (size <= std::numeric_limits<T>::max()) value = clamped;
   }
   return static_cast<Storage>(value);
 }

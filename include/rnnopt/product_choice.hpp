@@ -2,7 +2,8 @@
 
 namespace rnnopt {
 
-/// @brief How a plan chooses the algorithm of each product and the kernel of a fused step.
+/// @brief How a plan chooses the algorithm of each product, the kernel of a fused step and, of schedules::best_of, the
+/// schedule.
 enum class product_choice {
   heuristic,         ///< by a model, without timing: the same on every run, so two plans give the same bits
   measured,          ///< the fastest, timed alone while planning: two plans may differ in the last bits

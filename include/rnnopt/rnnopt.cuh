@@ -2,5 +2,6 @@
 
 /// Everything.
 
+#include "rnnopt/best_of.cuh"
 #include "rnnopt/rnn.cuh"
 #include "rnnopt/rnnopt_host.hpp"

@@ -35,9 +35,10 @@ std::string refusal_of(std::string const& text) {
   return "read";
 }
 
-TEST(grid, of_the_repository) {
-  auto const shapes = bench::read_grid(GRID);
-  EXPECT_EQ(shapes.size(), 36u);
+void expect_distinct_shapes(std::string const& file, std::size_t rows_expected) {
+  SCOPED_TRACE(file);
+  auto const shapes = bench::read_grid(GRIDS + file);
+  EXPECT_EQ(shapes.size(), rows_expected);
   std::set<std::string> rows;
   for (auto const& s : shapes) {
     EXPECT_TRUE(rows.insert(bench::row_of(s)).second) << bench::row_of(s) << " is there twice";
@@ -46,6 +47,13 @@ TEST(grid, of_the_repository) {
     EXPECT_GT(s.steps, 0) << bench::row_of(s);
     EXPECT_GT(s.layers, 0) << bench::row_of(s);
   }
+}
+
+TEST(grid, of_the_repository) {
+  expect_distinct_shapes("grid.csv", 36);
+  expect_distinct_shapes("grid_of_clusters.csv", 9);
+  expect_distinct_shapes("grid_map.csv", 5 * 6);
+  expect_distinct_shapes("grid_persistent_rnns.csv", 2 * 7);
 }
 
 TEST(grid, columns_in_any_order) {

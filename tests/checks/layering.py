@@ -18,6 +18,7 @@ LAYERS = [
     ["weights.hpp", "arguments.hpp", "buffers.hpp", "checks.hpp", "recorder.hpp", "schedule_values.hpp", "schedule_check.hpp", "gradient_check.hpp", "host/", "host_rnn.hpp"],
     ["device/"],
     ["rnn.cuh"],
+    ["best_of.cuh"],
     ["rnnopt.cuh", "rnnopt_host.hpp"],
 ]
 STRANGERS = [("cells/", "schedules/"), ("schedules/", "cells/")]

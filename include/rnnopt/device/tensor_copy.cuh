@@ -87,18 +87,26 @@ __device__ inline void copy_box(void* to, CUtensorMap const* map, int x, int y, 
       : "memory");
 #endif
 }
-/// Writes 16 bytes to the shared memory of a block of the cluster, at the address they have here; they count at the
-/// barrier of that block.
-__device__ inline void send(void* to, std::uint32_t const (&words)[4], shared_barrier* barrier, unsigned rank) {
+/// The address that something in this block's shared memory has in that of a block of the cluster.
+__device__ inline std::uint32_t address_in_cluster(std::uint32_t shared, unsigned rank) {
+  std::uint32_t there = 0;
 #if RNNOPT_DEVICE_90
-  asm volatile(
-      "{\n\t.reg .b32 there, counts;\n\tmapa.shared::cluster.u32 there, %0, %2;\n\tmapa.shared::cluster.u32 counts, "
-      "%1, "
-      "%2;\n\tst.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [there], {%3, %4, %5, %6}, [counts];\n\t}" ::
-          "r"(shared_address(to)),
-      "r"(shared_address(barrier)), "r"(rank), "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3])
-      : "memory");
+  asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(shared), "r"(rank));
 #endif
+  return there;
+}
+/// Writes 16 bytes to the shared memory of a block of the cluster; they count at a barrier of that block.
+__device__ inline void send(std::uint32_t to, std::uint32_t const (&words)[4], std::uint32_t barrier) {
+#if RNNOPT_DEVICE_90
+  asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [%0], {%1, %2, %3, %4}, [%5];" ::"r"(to),
+               "r"(words[0]), "r"(words[1]), "r"(words[2]), "r"(words[3]), "r"(barrier)
+               : "memory");
+#endif
+}
+
+/// The same, to the address that it has here.
+__device__ inline void send(void* to, std::uint32_t const (&words)[4], shared_barrier* barrier, unsigned rank) {
+  send(address_in_cluster(shared_address(to), rank), words, address_in_cluster(shared_address(barrier), rank));
 }
 
 __device__ inline unsigned rank_in_cluster() {

@@ -11,82 +11,52 @@
 ///
 /// A cluster takes `rows` rows of the batch through all steps; its blocks hold R between them, each the rows of R (in
 /// backward the columns of its transpose) that belong to its `units` units, and keep the states of these units in
-/// registers. The rows are shared out among one or two slots: while the values of one slot travel from block to block,
-/// the blocks multiply the other. Each slot has two buffers in shared memory that serve in turn: a block writes those
-/// of step t + 2 only after it has received all of step t + 1, and whoever sent that had finished reading step t.
+/// registers. What a block sends to the others goes into one of two buffers of theirs that serve in turn: it writes
+/// those of step t + 2 only after it has received all of step t + 1, and whoever sent that had finished reading step t.
 ///
-/// The first warps of a block hold R and multiply, for one slot after the other; the others run cells, each half of
-/// them those of one slot. So the cells of one slot run beside the product of the other. A product warp needs most of
-/// its registers for R, a cell warp few: on sm_90a the latter hand some over. Named barriers of the block: 1 + slot in
-/// forward, where products arrive and cells wait; 1 + 2 * slot + parity of the step in backward, the other way round.
+/// Every warp of a block multiplies, with its part of R in its registers as far as they hold it; then as many warps as
+/// there are cells for run these. Two halves of the rows, one multiplied while the other travels, were slower: a step
+/// is as long as the way of one row through it, and warps that run cells are late for the other half's product.
 ///
-/// Shared memory: mbarriers; buffers that other blocks write (`buffers_at`); what the two kinds of warps of a block
-/// hand each other (`handed_at`: sums of the product in forward, gate gradients in backward); biases and unit
-/// parameters
-/// (`constants_at`); the tiles of R that registers do not hold (`tiles_at`). sweep_plan.cuh chooses the numbers and
-/// launches.
+/// Shared memory: mbarriers; buffers that other blocks write (`buffers_at`); what the warps of a block hand each other
+/// (`handed_at`: sums of the product in forward, gate gradients in backward); biases and unit parameters
+/// (`constants_at`); the tiles of R that registers do not hold (`tiles_at`). Those that they do hold come through all
+/// of it but the barriers, before anything else is there. sweep_plan.cuh chooses a shape and launches.
 
 namespace rnnopt::detail {
 
-inline constexpr int product_warps = 8;  ///< of a block: they hold R and multiply
-inline constexpr int cell_warps = 8;     ///< run the cells, side by side with the products of the other slot
-inline constexpr int product_threads = 32 * product_warps;
-inline constexpr int team_threads = product_threads + 32 * cell_warps;
-inline constexpr int team_slots = 2;                   ///< at most
-inline constexpr int fragment_rows = 16;               ///< of R's side of one matrix instruction
-inline constexpr int fragment_bytes = 32;              ///< of k in one matrix instruction
-inline constexpr int pair_bytes = 2 * fragment_bytes;  ///< of k that one ldmatrix reads
-inline constexpr int tile_bytes = 512;                 ///< 16 rows x 32 bytes of R, as the lanes of a warp read it
+inline constexpr int team_warps = 16;  ///< of a block
+inline constexpr int team_threads = 32 * team_warps;
+inline constexpr int fragment_rows = 16;   ///< of R's side of one matrix instruction
+inline constexpr int operand_rows = 8;     ///< of the batch in one matrix instruction
+inline constexpr int fragment_bytes = 32;  ///< of k in one matrix instruction
+inline constexpr int pair_bytes = 2 * fragment_bytes;
+inline constexpr int tile_bytes = 512;         ///< 16 rows x 32 bytes of R, as the lanes of a warp read it
+inline constexpr int resident_registers = 64;  ///< of a thread that hold R, at most
 
-/// Shape of a compiled kernel.
-template <int Pairs, int NTiles, int Cells>
-struct cluster_sweep_shape {
-  static constexpr int pairs = Pairs;     ///< of tiles of R along k that a warp keeps in registers
-  static constexpr int n_tiles = NTiles;  ///< tiles of 8 rows of the batch in a slot
-  static constexpr int cells = Cells;     ///< (row, unit) pairs of a thread
-  static constexpr int rows = 8 * NTiles;
-  static constexpr int kept_groups = 2;                   ///< of tiles that a warp has partly in registers, backward
-  static constexpr int kept_pairs = Pairs / kept_groups;  ///< of each
-  static constexpr int product_registers = Pairs > 6 ? 168 : Pairs > 4 ? 152 : 136;  ///< of a thread that multiplies
-  static constexpr int cell_registers = Pairs > 6 ? 80 : Pairs > 4 ? 96 : 112;       ///< of a thread that runs cells
+/// What a kernel is compiled for. Networks are padded to it: numbers that are known when a step is compiled are not
+/// computed in it, and a step is as long as its instructions.
+template <int Units, int Cluster, int Rows>
+struct team_shape {
+  static constexpr int units = Units;      ///< of a block
+  static constexpr int cluster = Cluster;  ///< blocks: 2, 4, 8 or 16
+  static constexpr int rows = Rows;        ///< of the batch, at most
+  static constexpr int width = Units * Cluster;
+  static constexpr int unit_tiles = Units / fragment_rows;
+  static constexpr int room = (Rows + operand_rows - 1) / operand_rows * operand_rows;  ///< rows of an operand
+  static_assert(Units % fragment_rows == 0 && Rows * Units <= team_threads);
 };
 
-/// Extents of a cluster's part and where it lies in the shared memory of each block.
+/// Bytes of a row of an operand: those that a warp reads at once are in different banks.
+constexpr int operand_pitch(int bytes) { return bytes + (bytes % 128 == 0 ? 64 : 0); }
+/// Bytes of shared memory, rounded up so that what comes after them is aligned.
+constexpr int aligned_bytes(int bytes) { return (bytes + 127) / 128 * 128; }
+
+/// A cluster's part of the batch.
 struct cluster_team {
   std::int32_t hidden;
   std::int32_t batch;
-  std::int32_t cluster;          ///< blocks: 2, 4, 8 or 16
-  std::int32_t units;            ///< of a block, a multiple of 16; the last blocks may have fewer real ones
-  std::int32_t rows;             ///< of the batch
-  std::int32_t slots;            ///< 1 or 2
-  std::int32_t slot_rows;        ///< rows of each slot, but the last
-  std::int32_t warps_m;          ///< warps side by side over the rows of R, two tiles each
-  std::int32_t warps_k;          ///< warps that share k: 1, 2, 4 or 8
-  std::int32_t pairs;            ///< of tiles along k that each of them takes, but the last
-  std::int32_t pitch;            ///< bytes of a row of the operand that is multiplied with R
-  std::int32_t tiles_to_blocks;  ///< a tile of 16 units times this, over 2^16, is the block that has it
-  std::int32_t sums_pitch;       ///< elements of a row of sums
-  std::int32_t received;         ///< bytes of one buffer of one slot
-  std::int32_t buffers_at, handed_at, constants_at, tiles_at;  ///< bytes from the start of shared memory
-};
-
-/// This thread's and this block's place in the team.
-struct team_place {
-  int rank, warp, lane;
-  int first_row;  ///< of the batch
-  int rows;       ///< of the batch that are there
-  int slots;      ///< that have rows: the barrier of an empty one would run ahead of those that wait at it
-
-  __device__ explicit team_place(cluster_team const& t)
-      : rank(int(rank_in_cluster())), warp(int(threadIdx.x) / 32), lane(int(threadIdx.x) % 32) {
-    first_row = int(blockIdx.x) / t.cluster * t.rows;
-    rows = t.batch - first_row < t.rows ? t.batch - first_row : t.rows;
-    slots = (rows + t.slot_rows - 1) / t.slot_rows;
-  }
-  __device__ int rows_of(cluster_team const& t, int slot) const {
-    int const left = rows - slot * t.slot_rows;
-    return left < 0 ? 0 : left < t.slot_rows ? left : t.slot_rows;
-  }
+  std::int32_t rows;  ///< of the batch, but for the last cluster
 };
 
 /// Waits for all threads of all blocks of the cluster; what they have written in shared memory can be read.
@@ -108,89 +78,85 @@ __device__ inline int unknown(int number) {
   return number;
 }
 
-/// The registers that each thread of a group of four warps has from here on: more of them for some only once others
-/// have given theirs away.
-template <int Count>
-__device__ void give_away_registers() {
-#if RNNOPT_DEVICE_90A
-  asm volatile("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(Count));
-#endif
-}
-template <int Count>
-__device__ void take_registers() {
-#if RNNOPT_DEVICE_90A
-  asm volatile("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(Count));
-#endif
-}
-
-/// What the kernels of a sweep have in common: their block's place and the buffers that other blocks write.
-class team_block {
- protected:
-  struct barriers {
-    shared_barrier full[team_slots][2];  ///< all that is to come has come into a buffer of a slot
-  };
-
-  __device__ team_block(cluster_team const& t, unsigned char* shared) : t_(t), me_(t), shared_(shared) {}
-
-  __device__ barriers& bars() const { return *reinterpret_cast<barriers*>(shared_); }
-  __device__ unsigned char* buffer(int slot, int parity) const {
-    return shared_ + t_.buffers_at + (2 * slot + parity) * t_.received;
-  }
-  __device__ int first_unit() const { return me_.rank * t_.units; }
-
-  /// One thread: `expect(slot, parity)` announces what will come into a buffer.
-  template <class Expect>
-  __device__ void prepare_barriers(Expect const& expect) const {
-    for (int slot = 0; slot < me_.slots; ++slot)
-      for (int parity = 0; parity < 2; ++parity) bars().full[slot][parity].init(1);
-    publish_barriers();
-    for (int slot = 0; slot < me_.slots; ++slot)
-      for (int parity = 0; parity < 2; ++parity) expect(slot, parity);
-  }
-
-  cluster_team const& t_;
-  team_place me_;
-  unsigned char* shared_;
-};
-
-/// Runs a kernel of a sweep: all threads prepare it, then each of the two kinds of warps does its part.
-template <class Shape, class Sweep>
-__device__ void run_team(Sweep&& sweep) {
-  static_assert(product_threads * Shape::product_registers + (team_threads - product_threads) * Shape::cell_registers <=
-                65536);
-  sweep.prepare();
-  if (int(threadIdx.x) < product_threads) {
-    take_registers<Shape::product_registers>();
-    sweep.run_products();
-  } else {
-    give_away_registers<Shape::cell_registers>();
-    sweep.run_cells();
-  }
-  synchronize_cluster();  // no block ends while another may still send to it
-}
-
 /// Arrives at a barrier of the block for `threads` threads without waiting for them.
 __device__ inline void arrive_for_threads(int number, int threads) {
   asm volatile("bar.arrive %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
 
-/// The elements of consecutive lanes as one packet of 16 bytes, which all of them get; every lane of the warp calls it.
+/// A value from memory that has come: without this, every use in a loop that might be the first waits for whatever the
+/// warp has asked memory for by then. All lanes of a warp call it.
 template <class T>
-__device__ void gather_packet(T value, std::uint32_t (&words)[4]) {
-  int const lane = int(threadIdx.x) % 32;
+__device__ T arrived(T value) {
+  return __shfl_sync(~0u, value, int(threadIdx.x % 32));
+}
+
+/// What the kernels of a sweep have in common: their block's place and the buffers that other blocks write, each of
+/// Received bytes.
+template <class Shape, int Received>
+class team_block {
+ protected:
+  static constexpr int buffers_at = 128;  ///< after the barriers
+  static constexpr int handed_at = buffers_at + aligned_bytes(2 * Received);
+
+  __device__ team_block(cluster_team const& t, unsigned char* shared)
+      : t_(t),
+        shared_(shared),
+        rank_(int(rank_in_cluster())),
+        warp_(int(threadIdx.x / 32)),
+        lane_(int(threadIdx.x % 32)),
+        first_row_(int(blockIdx.x) / Shape::cluster * t.rows),
+        rows_(unknown(t.batch - first_row_ < t.rows ? t.batch - first_row_ : t.rows)) {}
+
+  /// All that is to come has come into a buffer.
+  __device__ shared_barrier& full(int parity) const { return reinterpret_cast<shared_barrier*>(shared_)[parity]; }
+  __device__ int first_unit() const { return rank_ * Shape::units; }
+
+  /// One thread: `expect(parity)` announces what will come into a buffer.
+  template <class Expect>
+  __device__ void prepare_barriers(Expect const& expect) const {
+    for (int parity = 0; parity < 2; ++parity) full(parity).init(1);
+    publish_barriers();
+    for (int parity = 0; parity < 2; ++parity) expect(parity);
+  }
+
+  /// Writes 16 bytes of a row of units to memory, of which those at and after `unit` may lie beyond the last real one.
+  template <class T>
+  __device__ void store_line(T* to, unsigned char const* from, int unit) const {
+    constexpr int elements = 16 / int(sizeof(T));
+    auto const words = *reinterpret_cast<uint4 const*>(from);
+    if (unit + elements <= t_.hidden && reinterpret_cast<std::uintptr_t>(to) % 16 == 0) {
+      *reinterpret_cast<uint4*>(to) = words;
+      return;
+    }
+    T line[elements];
+    memcpy(line, &words, 16);
+#pragma unroll
+    for (int i = 0; i < elements; ++i)
+      if (unit + i < t_.hidden) to[i] = line[i];
+  }
+
+  cluster_team const& t_;
+  unsigned char* shared_;
+  int rank_, warp_, lane_;
+  int first_row_;  ///< of the batch
+  int rows_;       ///< of the batch that are there
+};
+
+/// Elements of consecutive lanes as packets of 16 bytes: every lane of the warp calls it and gets the one of a number.
+template <class T>
+__device__ void gather_packet(T value, int packet, std::uint32_t (&words)[4]) {
   if constexpr (sizeof(T) == 2) {
     std::uint16_t bits;
     memcpy(&bits, &value, 2);
-    std::uint32_t const other = __shfl_xor_sync(~0u, std::uint32_t(bits), 1);
-    std::uint32_t const word = lane % 2 == 0 ? bits | other << 16 : std::uint32_t(bits) << 16 | other;
+    std::uint32_t const word = bits | __shfl_down_sync(~0u, std::uint32_t(bits), 1) << 16;  // in lanes of even numbers
 #pragma unroll
-    for (int w = 0; w < 4; ++w) words[w] = __shfl_sync(~0u, word, (lane & ~7) + 2 * w);
+    for (int w = 0; w < 4; ++w) words[w] = __shfl_sync(~0u, word, 8 * packet + 2 * w);
   } else {
     static_assert(sizeof(T) == 4);
     std::uint32_t word;
     memcpy(&word, &value, 4);
 #pragma unroll
-    for (int w = 0; w < 4; ++w) words[w] = __shfl_sync(~0u, word, (lane & ~3) + w);
+    for (int w = 0; w < 4; ++w) words[w] = __shfl_sync(~0u, word, 4 * packet + w);
   }
 }
 

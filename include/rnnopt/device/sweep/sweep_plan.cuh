@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "rnnopt/device/sweep/cluster_sweep.cuh"
@@ -20,12 +21,12 @@ struct sweep_misfit {
   errc code = errc::does_not_fit;
 };
 
-/// A compiled kernel of a sweep and the shape it was compiled for.
+/// A compiled kernel of a sweep and its shape.
 template <class Arguments>
 struct sweep_variant {
   void (*kernel)(Arguments);
-  int pairs, n_tiles, rows, cells;
-  int kept_groups, kept_pairs;
+  int units, cluster, rows;
+  int shared_bytes;
 };
 
 /// One way to run a sweep.
@@ -33,38 +34,73 @@ template <class Arguments>
 struct sweep_launch {
   sweep_variant<Arguments> variant{};
   cluster_team team{};
-  int shared_bytes = 0;
   int clusters = 0;
   double time = 0;  ///< microseconds a step, modelled
 };
 
-/// The kernels that are compiled for a cell: more of R in registers where a thread has few cells.
+inline constexpr int most_shared_bytes = 227 * 1024;  ///< of a block, compute capability 9.0
+
+/// Whether a block of a shape holds its part of R beside what travels.
+template <class Sweep>
+inline constexpr bool fits_into_a_block = Sweep::possible&& Sweep::shared_bytes <= most_shared_bytes;
+
+/// The widest shape, of clusters of 16, that holds R: the most units a block, and of these the most rows.
+template <template <class, class, class> class Sweep, class Cell, class Precision, int Units = 256>
+struct widest_shape {
+  static constexpr int threads_for = team_threads / Units / 2 * 2;
+  static constexpr int rows = threads_for < operand_rows ? threads_for : operand_rows;
+  using many = team_shape<Units, 16, rows>;
+  using few = team_shape<Units, 16, rows / 2>;
+  using type = std::conditional_t<
+      fits_into_a_block<Sweep<Cell, Precision, many>>, many,
+      typename std::conditional_t<fits_into_a_block<Sweep<Cell, Precision, few>>, std::enable_if<true, few>,
+                                  widest_shape<Sweep, Cell, Precision, Units - fragment_rows>>::type>;
+};
+template <template <class, class, class> class Sweep, class Cell, class Precision>
+struct widest_shape<Sweep, Cell, Precision, 2 * fragment_rows> {
+  using type = team_shape<2 * fragment_rows, 16, operand_rows>;
+};
+
+/// The kernels that are compiled for a cell: for hidden up to 256 and 512, each for 8 and 16 rows of the batch, and for
+/// all that a cluster holds of R.
 template <class Cell, class Precision>
 struct sweep_kernels {
   using forward_arguments = cluster_sweep_arguments<Cell, Precision>;
   using backward_arguments = cluster_sweep_gradient_arguments<Cell, Precision>;
 
   static std::vector<sweep_variant<forward_arguments>> forward() {
-    return {forward_variant<8, 1, 2>(), forward_variant<4, 1, 4>(), forward_variant<4, 2, 4>()};
+    std::vector<sweep_variant<forward_arguments>> all;
+    for_each_shape<cluster_sweep>([&](auto shape) {
+      all.push_back(variant_of<cluster_sweep, decltype(shape)>(cluster_sweep_kernel<Cell, Precision, decltype(shape)>));
+    });
+    return all;
   }
   static std::vector<sweep_variant<backward_arguments>> backward() {
-    return {backward_variant<6, 1, 2>(), backward_variant<4, 1, 4>(), backward_variant<4, 2, 4>()};
+    std::vector<sweep_variant<backward_arguments>> all;
+    for_each_shape<cluster_sweep_gradient>([&](auto shape) {
+      all.push_back(variant_of<cluster_sweep_gradient, decltype(shape)>(
+          cluster_sweep_gradient_kernel<Cell, Precision, decltype(shape)>));
+    });
+    return all;
   }
 
  private:
-  template <class Arguments, class Shape>
+  template <template <class, class, class> class Sweep, class Function>
+  static void for_each_shape(Function const& function) {
+    call_if_it_fits<Sweep, team_shape<32, 8, 8>>(function);
+    call_if_it_fits<Sweep, team_shape<32, 8, 16>>(function);
+    call_if_it_fits<Sweep, team_shape<32, 16, 8>>(function);
+    call_if_it_fits<Sweep, team_shape<32, 16, 16>>(function);
+    using widest = typename widest_shape<Sweep, Cell, Precision>::type;
+    if constexpr (widest::units > 32) function(widest{});
+  }
+  template <template <class, class, class> class Sweep, class Shape, class Function>
+  static void call_if_it_fits(Function const& function) {
+    if constexpr (fits_into_a_block<Sweep<Cell, Precision, Shape>>) function(Shape{});
+  }
+  template <template <class, class, class> class Sweep, class Shape, class Arguments>
   static sweep_variant<Arguments> variant_of(void (*kernel)(Arguments)) {
-    return {kernel, Shape::pairs, Shape::n_tiles, Shape::rows, Shape::cells, Shape::kept_groups, Shape::kept_pairs};
-  }
-  template <int Pairs, int NTiles, int Cells>
-  static sweep_variant<forward_arguments> forward_variant() {
-    using shape = cluster_sweep_shape<Pairs, NTiles, Cells>;
-    return variant_of<forward_arguments, shape>(cluster_sweep_kernel<Cell, Precision, shape>);
-  }
-  template <int Pairs, int NTiles, int Cells>
-  static sweep_variant<backward_arguments> backward_variant() {
-    using shape = cluster_sweep_shape<Pairs, NTiles, Cells>;
-    return variant_of<backward_arguments, shape>(cluster_sweep_gradient_kernel<Cell, Precision, shape>);
+    return {kernel, Shape::units, Shape::cluster, Shape::rows, Sweep<Cell, Precision, Shape>::shared_bytes};
   }
 };
 
@@ -116,10 +152,10 @@ class cluster_sweep_plan {
   template <class Arguments>
   static launch_shape shape_of(sweep_launch<Arguments> const& l) {
     launch_shape shape;
-    shape.grid = dim3(unsigned(l.clusters * l.team.cluster));
+    shape.grid = dim3(unsigned(l.clusters * l.variant.cluster));
     shape.block = dim3(team_threads);
-    shape.shared_bytes = l.shared_bytes;
-    shape.cluster = l.team.cluster;
+    shape.shared_bytes = l.variant.shared_bytes;
+    shape.cluster = l.variant.cluster;
     return shape;
   }
 
@@ -129,114 +165,51 @@ class cluster_sweep_plan {
               sweep_launch<Arguments>& chosen) const {
     bool found = false;
     for (auto const& v : variants) {
+      if (e_.hidden > v.units * v.cluster) continue;
       cudaFuncAttributes attributes{};
       auto const* const kernel = reinterpret_cast<void const*>(v.kernel);
       require_success(cudaFuncGetAttributes(&attributes, kernel), where);
+      if (v.shared_bytes > most_shared_ - int(attributes.sharedSizeBytes)) continue;
       require_success(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1), where);
-      int const most = most_shared_ - int(attributes.sharedSizeBytes);
-      require_success(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most), where);
-      for (int cluster = 2; cluster <= 16; cluster *= 2)
-        for (int slots = 1; slots <= team_slots; ++slots) {
-          sweep_launch<Arguments> l{};
-          l.variant = v;
-          if (!cut(l, cluster, slots, backward) || l.shared_bytes > most) continue;
-          l.clusters = 1;
-          int const resident = resident_clusters(v.kernel, shape_of(l), where);
-          if (resident == 0) continue;
-          share_out_rows(l, resident);
-          l.time = modelled_time(l, resident, backward);
-          if (found && l.time >= chosen.time) continue;
-          chosen = l;
-          found = true;
-        }
+      require_success(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, v.shared_bytes), where);
+      sweep_launch<Arguments> l{};
+      l.variant = v;
+      l.clusters = 1;
+      int const resident = resident_clusters(v.kernel, shape_of(l), where);
+      if (resident == 0) continue;
+      share_out_rows(l, resident);
+      l.time = modelled_time(l, resident, backward);
+      if (found && l.time >= chosen.time) continue;
+      chosen = l;
+      found = true;
     }
     return found;
-  }
-
-  /// Cuts hidden into blocks and lays out their shared memory; false where the kernel is not made for it.
-  template <class Arguments>
-  bool cut(sweep_launch<Arguments>& l, int cluster, int slots, bool backward) const {
-    cluster_team& t = l.team;
-    std::int64_t const units = ((e_.hidden + cluster - 1) / cluster + 15) / 16 * 16;
-    if (units > 512) return false;
-    if (cluster > 2 && cluster / 2 * units >= e_.hidden) return false;  // half of the blocks would do
-    t.hidden = std::int32_t(e_.hidden);
-    t.batch = std::int32_t(e_.batch);
-    t.cluster = cluster;
-    t.units = int(units);
-    t.slots = slots;
-    int const rows = l.variant.rows, width = cluster * t.units;
-    if (rows * t.units > l.variant.cells * (32 * cell_warps / slots)) return false;
-    std::int64_t shared = 128;  // barriers
-    auto const take = [&](std::int64_t bytes) {
-      std::int64_t const start = shared;
-      shared += (bytes + 127) / 128 * 128;
-      return std::int32_t((std::min)(start, std::int64_t(1) << 30));
-    };
-    std::int64_t spilled = 0;  // tiles of R in shared memory
-    std::int64_t sums = 0;
-    if (backward) {
-      t.pairs = (recurrent_gates * t.units * int(sizeof(storage)) + pair_bytes - 1) / pair_bytes;
-      t.pitch = t.pairs * pair_bytes + 16;
-      t.tiles_to_blocks = (1 << 16) / (t.units / fragment_rows) + 1;                   // exact below 2^16 / 32 tiles
-      t.received = cluster * (t.units / fragment_rows) * l.variant.n_tiles * 32 * 16;  // packets of 16 bytes
-      int const groups = width / (2 * fragment_rows);
-      int const kept = l.variant.kept_groups * product_warps;
-      spilled = std::int64_t(4) * ((std::min)(groups, kept) * (std::max)(0, t.pairs - l.variant.kept_pairs) +
-                                   (std::max)(0, groups - kept) * t.pairs);
-      sums = std::int64_t(2) * slots * rows * t.pitch;
-    } else {
-      int const tiles = recurrent_gates * t.units / fragment_rows;
-      t.warps_m = (tiles + 1) / 2;
-      if (t.warps_m > product_warps) return false;
-      for (t.warps_k = 1; 2 * t.warps_k * t.warps_m <= product_warps;) t.warps_k *= 2;
-      int const all = width * int(sizeof(storage)) / pair_bytes;
-      t.pairs = (all + t.warps_k - 1) / t.warps_k;
-      t.pitch = width * int(sizeof(storage)) + 16;
-      t.received = rows * t.pitch;
-      t.sums_pitch = 2 * fragment_rows * t.warps_m + 4;
-      spilled = std::int64_t(4) * t.warps_m * t.warps_k * (std::max)(0, t.pairs - l.variant.pairs);
-      sums = std::int64_t(slots) * t.warps_k * rows * t.sums_pitch * std::int64_t(sizeof(accumulate));
-    }
-    // R comes through the one in forward, through the other in backward.
-    std::int64_t const stages = std::int64_t(product_warps) * 4 * tile_bytes;
-    t.buffers_at = take((std::max)(std::int64_t(2) * slots * t.received, backward ? stages : 0));
-    t.handed_at = take((std::max)(sums, backward ? 0 : stages));
-    int const constants = (backward ? 0 : gates::count) + cell_traits<Cell>::unit_parameters;
-    t.constants_at = take(constants * t.units * std::int64_t(sizeof(accumulate)));
-    t.tiles_at = take(spilled * tile_bytes);
-    l.shared_bytes = int((std::min)(shared, std::int64_t(1) << 30));
-    return true;
   }
 
   /// The rows of the batch over as many clusters as the GPU holds, or over rounds of them where there are more.
   template <class Arguments>
   void share_out_rows(sweep_launch<Arguments>& l, int resident) const {
     cluster_team& t = l.team;
-    std::int64_t const most = t.slots * l.variant.rows;
-    t.rows = int((std::min)(most, (e_.batch + resident - 1) / resident));
-    t.slot_rows = (t.rows + t.slots - 1) / t.slots;
+    t.hidden = std::int32_t(e_.hidden);
+    t.batch = std::int32_t(e_.batch);
+    t.rows = int((std::min)(std::int64_t(l.variant.rows), (e_.batch + resident - 1) / resident));
     l.clusters = int((e_.batch + t.rows - 1) / t.rows);
   }
 
-  /// Microseconds a step on an H200, to choose by; what rnnopt_bench measures is up to twice as long. What travels
-  /// takes 0.32 and 0.028 for each KB; a matrix instruction 1.6 cycles of a processor, a tile from shared memory 4;
-  /// sums, cells and barriers about a quarter of one. Two slots hide each other's way; rounds of clusters follow one
-  /// another.
+  /// Microseconds a step on an H200, to choose by: the way of a row through product, sums, cell and exchange; a matrix
+  /// instruction takes 2 cycles of a processor, a tile from shared memory 4; a further row makes it longer by its cells
+  /// and packets, and a further 8 rows by what begins and ends a product. Fitted to hidden 256 and 512 with batches of
+  /// 1 to 128, within 15 %. Rounds of clusters follow one another.
   template <class Arguments>
   double modelled_time(sweep_launch<Arguments> const& l, int resident, bool backward) const {
-    cluster_team const& t = l.team;
-    double const sent = backward ? 16.0 * t.cluster * t.units / 2 * ((t.slot_rows + 1) / 2)
-                                 : double(t.slot_rows) * t.cluster * t.units * sizeof(storage);
-    double const travel = 0.32 + 0.028 * sent / 1024;
+    double const width = l.variant.cluster * l.variant.units;
     double const tiles =
-        double(recurrent_gates) * t.units / fragment_rows * t.cluster * t.units * sizeof(storage) / fragment_bytes;
-    double const in_shared = (std::max)(0.0, tiles - 4.0 * product_warps * l.variant.pairs);
-    double const cycles = tiles * l.variant.n_tiles * 1.6 + in_shared * tile_bytes / 128;
-    double const product = cycles / 1980;  // of a clock of 1980 MHz
-    double const work = product + 0.25;
-    double const step = t.slots == 1 ? travel + work : (std::max)(2 * work, travel + work);
-    return step * double((l.clusters + resident - 1) / resident);
+        double(recurrent_gates) * l.variant.units / fragment_rows * width * sizeof(storage) / fragment_bytes;
+    double const in_shared = (std::max)(0.0, tiles - team_warps * resident_registers / 4);
+    double const passes = (l.team.rows + operand_rows - 1) / operand_rows;
+    double const product = passes * (2 * tiles + in_shared * tile_bytes / 128) / 1980;  // of a clock of 1980 MHz
+    double const way = (backward ? 0.54 : 0.445) + 0.003 * l.variant.cluster * l.team.rows + 0.3 * (passes - 1);
+    return (way + product) * double((l.clusters + resident - 1) / resident);
   }
 
   extents e_;
