@@ -30,6 +30,22 @@ def read(path):
     return device, list(csv.DictReader(line for line in lines if not line.startswith("#")))
 
 
+def captured(rows, **wanted):
+    """The rows of graph launches that have these values."""
+    return [row for row in rows if row["mode"] == "graph" and all(row[name] == wanted[name] for name in wanted)]
+
+
+def require_one_shape(rows, columns):
+    """Refuses rows without times, and those that differ in one of these columns."""
+    program = pathlib.Path(sys.argv[0]).name
+    if not any(row["microseconds"] for row in rows):
+        sys.exit(f"{program}: the results hold no times of what is asked for")
+    for name in columns:
+        values = list(dict.fromkeys(row[name] for row in rows))
+        if len(values) > 1:
+            sys.exit(f"{program}: the results differ in {name} ({', '.join(values)}), needs one")
+
+
 def main():
     parser = argparse.ArgumentParser(description="Plots cuDNN's time over this library's.")
     parser.add_argument("results", help="CSV written by rnnopt_bench --csv")

@@ -20,9 +20,9 @@
 /// - Signals and waits are edges of the graph and cost nothing; priorities and transposed weights change nothing.
 /// - The input is as wide as the hidden state, every row as long as the others, every gradient asked for.
 ///
-/// From bench/results/2026-11-30_h200.csv are the rates (weight gradients) and the fixed time of a product (what is
-/// left of a step of stepwise in fp16); the step of a sweep is about what it takes in 2026-11-30_h200_cluster.csv; the
-/// other constants were measured kernel by kernel. How well the whole agrees with those results is in bench/README.md.
+/// From bench/results/2026-12-01_h200.csv are the rates (weight gradients) and the fixed time of a product (what is
+/// left of a step of stepwise in fp16), from 2026-12-01_h200_cluster.csv the step of a sweep at one shape; the other
+/// constants were measured kernel by kernel. How well the whole agrees with those results is in bench/README.md.
 
 namespace schedule_tool {
 
@@ -104,7 +104,7 @@ class cost_model {
   static constexpr double product_microseconds = 4.2;  // beyond arithmetic or bytes: start, first tiles, last tiles
   static constexpr double step_microseconds =
       2.2;  // likewise of a fused step: 3.1 for an LSTM, hidden 512, batch 64, fp16
-  static constexpr double sweep_step_microseconds = 1.5;  // product from the chip, cell and exchange of h
+  static constexpr double sweep_step_microseconds = 1.7;  // of an LSTM, hidden 512, batch 64, fp16
   static constexpr double bytes_per_microsecond = 5e6;    // of L2
   static constexpr double step_bytes_per_microsecond = 4e6;
   static constexpr std::int64_t accumulate_bytes = 4;

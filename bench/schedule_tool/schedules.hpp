@@ -18,7 +18,7 @@ struct listed_schedule {
   std::vector<std::string> (*violations)(rnnopt::network const&);  ///< as check_schedule finds them
 };
 
-/// The rungs of the ladder (ladder/rungs.hpp), from the bottom.
+/// The rungs of the ladder (ladder/rungs.hpp), from the bottom, and the schedule of sweeps.
 std::vector<listed_schedule> const& listed_schedules();
 
 }  // namespace schedule_tool

@@ -85,8 +85,7 @@ class rnn<Cell, Precision, schedules::best_of<Schedules...>> {
   ///         cuda_error, cublas_error
   explicit rnn(extents const& e, plan_options const& options = {}) : alternatives_(considered(e)) {
     if (std::string const reasons = misfit_of(alternatives_); !reasons.empty())
-      detail::fail(errc::does_not_fit, "rnn", "no schedule of best_of fits; " + reasons,
-                   "schedules without sweeps take any extents");
+      detail::fail(errc::does_not_fit, "rnn", "no schedule of best_of fits; " + reasons, detail::misfit_hint);
     bool const timed = options.products != product_choice::heuristic && e.steps > 0 && e.batch > 0;
     choose(e, options, timed, std::index_sequence_for<Schedules...>());
     alternatives_[chosen()].chosen = true;

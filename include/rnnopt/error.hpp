@@ -23,7 +23,7 @@ enum class errc {
   unit_parameters_missing,  ///< the cell has unit parameters, the weights have none
   wrong_device,             ///< the current device, or the stream's, is not the one of the plan
   no_device,                ///< there is no usable GPU
-  not_supported,            ///< the executor does not offer this yet
+  not_supported,            ///< this executor, device or precision does not offer it
   does_not_fit,             ///< the schedule keeps recurrent weights on the chip, which has no room for them
   schedule_inconsistent,    ///< a schedule emitted something that cannot be run
   no_product_algorithm      ///< cuBLASLt offers no algorithm for a product of this plan

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <limits>
 #include <type_traits>
 
 #include "rnnopt/config.hpp"
@@ -163,7 +162,7 @@ RNNOPT_HD Storage saturate(T value) {
     T const largest = std::is_same_v<Storage, half> ? T(65504) : T(3.3895313892515355e38);
     T const size = value < T(0) ? -value : value;
     T const clamped = value > largest ? largest : value < -largest ? -largest : value;
-    if (size <= std::numeric_limits<T>::max()) value = clamped;
+    if (size <= T(sizeof(T) == 4 ? 3.4028234663852886e38 : 1.7976931348623157e308)) value = clamped;  // finite
   }
   return static_cast<Storage>(value);
 }

@@ -65,7 +65,8 @@ class rnn {
   /// @param e        layers, input, hidden, batch, steps; directions has to be 1
   /// @param options  how products and the kernels of fused steps are chosen
   /// @throws logic_error for extents that are out of range, not supported yet or too large for 64 bits, or whose R does
-  ///         not fit on the chip where the schedule wants it there (see misfit); cuda_error, cublas_error
+  ///         not fit on the chip where the schedule wants it there (does_not_fit, not_supported; see misfit);
+  ///         cuda_error, cublas_error
   explicit rnn(extents const& e, plan_options const& options = {}) : rnn(e, options, dry_run(checked(e))) {}
 
   /// @brief The extents this network was planned for.
@@ -80,9 +81,9 @@ class rnn {
 
   /// @brief Why the schedule's sweeps, forward or backward, cannot keep the recurrent weights of such a network on the
   /// chip of the current device; empty where they can, and for a schedule without sweeps.
-  /// @param e  as for the constructor, which refuses with this reason, as does_not_fit or, where no extents would do,
-  /// as
-  ///           not_supported
+  /// @param e  as for the constructor, which refuses such extents with this reason: does_not_fit, or not_supported
+  /// where
+  ///           device, precision or team rule out all extents
   /// @throws logic_error for extents that the constructor refuses for other reasons, and where there is no GPU;
   ///         cuda_error
   static std::string misfit(extents const& e) {
@@ -229,7 +230,7 @@ class rnn {
   static sweeps planned_sweeps(extents const& e) {
     sweeps result(e);
     if (detail::sweep_misfit const& misfit = result.misfit(); !misfit.reason.empty())
-      detail::fail(misfit.code, "rnn", misfit.reason, "schedules without sweeps take any extents");
+      detail::fail(misfit.code, "rnn", misfit.reason, detail::misfit_hint);
     return result;
   }
 

@@ -179,6 +179,11 @@ constexpr bool elementwise_of() {
   if constexpr (names_elementwise<Schedule>::value) return Schedule::elementwise;
   else return false;
 }
+/// What a schedule declares, as static constexpr, to emit operations of these kinds.
+inline constexpr char const* fused_steps_declaration = "bool fused_steps = true";
+inline constexpr char const* elementwise_declaration = "bool elementwise = true";
+inline constexpr char const* sweeps_declaration = "rnnopt::team sweeps = rnnopt::team::cluster";
+
 /// Which team runs its sweep and sweep_gradient; none where it may not emit them.
 template <class Schedule>
 constexpr team sweeps_of() {

@@ -238,13 +238,13 @@ char const* missing_constant(operation_kind kind) {
   switch (kind) {
     case op::step:
     case op::step_gradient:
-      return fused_steps_of<Schedule>() ? nullptr : "bool fused_steps = true";
+      return fused_steps_of<Schedule>() ? nullptr : fused_steps_declaration;
     case op::elementwise:
     case op::elementwise_gradient:
-      return elementwise_of<Schedule>() ? nullptr : "bool elementwise = true";
+      return elementwise_of<Schedule>() ? nullptr : elementwise_declaration;
     case op::sweep:
     case op::sweep_gradient:
-      return sweeps_of<Schedule>() != team::none ? nullptr : "rnnopt::team sweeps = rnnopt::team::cluster";
+      return sweeps_of<Schedule>() != team::none ? nullptr : sweeps_declaration;
     default:
       return nullptr;
   }

@@ -7,7 +7,7 @@ struct my_schedule {
   static constexpr bool transposed_weights = true;
   static constexpr bool fused_steps = true;
   static constexpr bool elementwise = false;
-  static constexpr rnnopt::team sweeps = rnnopt::team::grid;
+  static constexpr rnnopt::team sweeps = rnnopt::team::cluster;
   static int priority(rnnopt::network const&, int lane) { return lane; }
   static std::int64_t concurrent_layers(rnnopt::network const&) { return 1; }
   template <class Sink>

@@ -83,13 +83,7 @@ struct dawdling_sink {
   void step(int lane, rnnopt::line l, std::int64_t step) {
     for (int i = 0; i < times(lane); ++i) to.step(lane, l, step);
   }
-  void sweep(int lane, rnnopt::line l, std::int64_t first, std::int64_t steps) {
-    for (int i = 0; i < times(lane); ++i) to.sweep(lane, l, first, steps);
-  }
   // Not repeated: they add to the gradients of the states.
-  void sweep_gradient(int lane, rnnopt::line l, std::int64_t first, std::int64_t steps) {
-    to.sweep_gradient(lane, l, first, steps);
-  }
   void step_gradient(int lane, rnnopt::line l, std::int64_t step) { to.step_gradient(lane, l, step); }
   void pointwise(int lane, rnnopt::line l, std::int64_t step) { to.pointwise(lane, l, step); }
   void pointwise_gradient(int lane, rnnopt::line l, std::int64_t step) { to.pointwise_gradient(lane, l, step); }
@@ -108,7 +102,6 @@ struct dawdling_sink {
 template <class Schedule, int Slow>
 struct dawdling {
   static constexpr bool fused_steps = rnnopt::detail::fused_steps_of<Schedule>();
-  static constexpr rnnopt::team sweeps = rnnopt::detail::sweeps_of<Schedule>();
   static std::int64_t concurrent_layers(rnnopt::network const& n) { return Schedule::concurrent_layers(n); }
   template <class Sink>
   static void forward(rnnopt::network const& n, Sink& sink) {
@@ -220,10 +213,30 @@ TEST(lanes, operations_that_are_not_announced) {
   using kind = rnnopt::operation_kind;
   expect_unannounced<kind::step>("step", "bool fused_steps = true");
   expect_unannounced<kind::step_gradient>("step_gradient", "bool fused_steps = true");
-  expect_unannounced<kind::sweep>("sweep", "team sweeps = team::cluster");
-  expect_unannounced<kind::sweep_gradient>("sweep_gradient", "team sweeps = team::cluster");
+  expect_unannounced<kind::sweep>("sweep", "rnnopt::team sweeps = rnnopt::team::cluster");
+  expect_unannounced<kind::sweep_gradient>("sweep_gradient", "rnnopt::team sweeps = rnnopt::team::cluster");
   expect_unannounced<kind::elementwise>("elementwise", "bool elementwise = true");
   expect_unannounced<kind::elementwise_gradient>("elementwise_gradient", "bool elementwise = true");
+}
+
+/// Sweeps over so many steps, whatever the network has.
+template <std::int64_t Steps>
+struct sweeping {
+  static constexpr rnnopt::team sweeps = rnnopt::team::cluster;
+  static std::int64_t concurrent_layers(rnnopt::network const&) { return 1; }
+  template <class Sink>
+  static void forward(rnnopt::network const&, Sink& sink) {
+    sink.sweep(0, {0, 0}, 0, Steps);
+  }
+  template <class Sink>
+  static void backward(rnnopt::network const&, rnnopt::gradient_request, Sink&) {}
+};
+TEST(lanes, sweeps_of_no_steps) {
+  expect_inconsistent("rnnopt: rnn: the schedule sweeps over 0 steps (a sweep has from 1 to 2^30 - 1 steps)",
+                      [] { rnnopt::rnn<rnnopt::gru, rnnopt::fp16, sweeping<0>> const network(usual); });
+  rnnopt::extents empty = usual;
+  empty.steps = 0;
+  EXPECT_NO_THROW((rnnopt::rnn<rnnopt::gru, rnnopt::fp16, sweeping<0>>(empty)));
 }
 
 /// Two plans on two streams at once, many times.

@@ -160,7 +160,7 @@ TEST(schedule_check, says_what_is_wrong_with_a_sweep) {
             "after sweep_gradient(layer 0, direction 0, steps 2 to 3) on lane 1");
 }
 
-/// Does not say what it emits; and an event that no lane can have.
+/// Announces nothing of what it emits, and signals an event that no lane can have.
 template <class Schedule>
 struct unannounced {
   static std::int64_t concurrent_layers(rnnopt::network const&) { return 1; }

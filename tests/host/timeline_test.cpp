@@ -119,7 +119,7 @@ TEST(cost_model, no_product_precedes_the_last_step) {
 TEST(cost_model, a_sweep_is_a_kernel_and_its_steps) {
   rnnopt::extents const e = extents_of(512, 64);
   double const one = modelled(e, operation_kind::sweep), ten = modelled(e, operation_kind::sweep, 0, 10);
-  EXPECT_DOUBLE_EQ(ten - one, 9 * 1.5);
+  EXPECT_DOUBLE_EQ(ten - one, 9 * 1.7);
   EXPECT_LT(one, modelled(e, operation_kind::step));
   EXPECT_EQ(modelled(e, operation_kind::sweep_gradient, 3, 10), ten);
 }

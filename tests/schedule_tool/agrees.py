@@ -9,7 +9,7 @@ bench = pathlib.Path(REPOSITORY) / "bench"
 sys.path.insert(0, str(bench / "schedule_tool"))
 from compare import geometric_mean, ratios  # noqa: E402
 
-found = ratios(PROGRAM, bench / "results" / "2026-11-30_h200.csv")
+found = ratios(PROGRAM, bench / "results" / "2026-12-01_h200.csv")
 for wanted_pass in ("forward", "backward"):
     one_lane = found["stepwise", "fp16", "one layer", wanted_pass]
     expect(0.8 < geometric_mean(one_lane) < 1.2, f"{wanted_pass}: {geometric_mean(one_lane)} on average")

@@ -77,14 +77,14 @@ class cuda_backward_sink : public cuda_sink_base {
                                          lane * slots_of_a_lane<Cell, Kinds::elementwise>() * b_.plane());
       launch_elementwise_gradient(stream(lane), cell_of(l, step), slots);
     } else {
-      fail_unannounced("elementwise_gradient", "bool elementwise = true");
+      fail_unannounced("elementwise_gradient", elementwise_declaration);
     }
   }
 
   /// A product and a pointwise kernel where the fused one does not run; the latter alone where nothing comes through R.
   void step_gradient(int lane, line l, std::int64_t step) {
     if constexpr (!Kinds::fused_steps) {
-      fail_unannounced("step_gradient", "bool fused_steps = true");
+      fail_unannounced("step_gradient", fused_steps_declaration);
     } else if constexpr (gates::recurrent_count == 0) {
       pointwise_gradient(lane, l, step);
     } else {
@@ -104,7 +104,7 @@ class cuda_backward_sink : public cuda_sink_base {
   /// A pointwise kernel a step where there is no R.
   void sweep_gradient(int lane, line l, std::int64_t first_step, std::int64_t steps) {
     if constexpr (Kinds::sweeps == team::none) {
-      fail_unannounced("sweep_gradient", "team sweeps = team::cluster");
+      fail_unannounced("sweep_gradient", sweeps_declaration);
     } else if constexpr (plans_sweeps<Cell, Precision, Kinds>) {
       std::int64_t const end = first_step + steps;
       cluster_sweep_gradient_arguments<Cell, Precision> a{};

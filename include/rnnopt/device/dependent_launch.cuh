@@ -14,7 +14,7 @@
 #else
 #define RNNOPT_DEVICE_90 0
 #endif
-// What only code for this very architecture may use.
+// Instructions that exist in code for sm_90a alone.
 #if defined(__CUDA_ARCH_FEAT_SM90_ALL)
 #define RNNOPT_DEVICE_90A 1
 #else
@@ -96,7 +96,8 @@ void launch_kernel(cudaStream_t stream, void (*kernel)(Arguments), launch_shape 
   require_success(cudaLaunchKernelEx(&description.config, kernel, arguments), where);
 }
 
-/// How many clusters of a launch the device can run at once; 0: it cannot be launched.
+/// How many clusters of a launch the device can run at once, or blocks one processor where there is no cluster; 0: it
+/// cannot be launched.
 template <class Arguments>
 int resident_clusters(void (*kernel)(Arguments), launch_shape const& shape, char const* where) {
   launch_description const description(nullptr, shape);
@@ -108,7 +109,10 @@ int resident_clusters(void (*kernel)(Arguments), launch_shape const& shape, char
     return clusters;
   }
   cudaError_t const asked = cudaOccupancyMaxActiveClusters(&clusters, kernel, &description.config);
-  if (asked == cudaErrorInvalidClusterSize) return static_cast<void>(cudaGetLastError()), 0;
+  if (asked == cudaErrorInvalidClusterSize) {  // a size that this device does not know
+    cudaGetLastError();
+    return 0;
+  }
   require_success(asked, where);
   return clusters;
 }

@@ -83,14 +83,14 @@ class cuda_forward_sink : public cuda_sink_base {
                                          lane * slots_of_a_lane<Cell, Kinds::elementwise>() * b_.plane());
       launch_elementwise(stream(lane), cell_of(l, step), slots);
     } else {
-      fail_unannounced("elementwise", "bool elementwise = true");
+      fail_unannounced("elementwise", elementwise_declaration);
     }
   }
 
   /// A product and a pointwise kernel where the fused one does not run.
   void step(int lane, line l, std::int64_t step) {
     if constexpr (!Kinds::fused_steps) {
-      fail_unannounced("step", "bool fused_steps = true");
+      fail_unannounced("step", fused_steps_declaration);
     } else if constexpr (gates::recurrent_count == 0) {
       pointwise(lane, l, step);
     } else {
@@ -106,10 +106,10 @@ class cuda_forward_sink : public cuda_sink_base {
     }
   }
 
-  /// A pointwise kernel a step where there is no R.
+  /// One kernel for all of these steps; where there is no R, a pointwise kernel a step.
   void sweep(int lane, line l, std::int64_t first_step, std::int64_t steps) {
     if constexpr (Kinds::sweeps == team::none) {
-      fail_unannounced("sweep", "team sweeps = team::cluster");
+      fail_unannounced("sweep", sweeps_declaration);
     } else if constexpr (plans_sweeps<Cell, Precision, Kinds>) {
       std::int64_t const rows = l.direction == 0 ? e_.batch : -e_.batch;
       cluster_sweep_arguments<Cell, Precision> a{};
@@ -117,7 +117,7 @@ class cuda_forward_sink : public cuda_sink_base {
       a.recurrent = a_.weights[index_of(e_, l)].recurrent;
       a.steps = std::int32_t(steps);
       a.step_rows = rows;
-      a.state_rows = b_.training ? rows : 0;
+      a.state_rows = b_.training ? rows : 0;  // inference keeps the other states in one place
       sweeps_.forward(stream(lane), a);
     } else {
       for (std::int64_t i = 0; i < steps; ++i) pointwise(lane, l, first_step + i);

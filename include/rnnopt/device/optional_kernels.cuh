@@ -36,12 +36,16 @@ template <class Cell, class Precision, class Kinds>
 using network_steps = std::conditional_t<Kinds::fused_steps && (Cell::gates::recurrent_count > 0),
                                          step_plan<Cell, Precision>, no_step_plan>;
 
+/// What to do where sweeps cannot be run.
+inline constexpr char const* misfit_hint =
+    "schedules::stepwise and schedules::wavefront need no room on the chip and run in every precision";
+
 /// Stands for a plan of sweeps where there is nothing to plan, or nothing that could run.
 template <class Precision, team Sweeps>
 class no_sweep_plan {
  public:
   explicit no_sweep_plan(extents const& e) {
-    if (e.steps == 0 || e.batch == 0) return;
+    if (e.steps == 0 || e.batch == 0) return;  // nothing is launched
     misfit_.code = errc::not_supported;
     if constexpr (Sweeps == team::grid) misfit_.reason = "sweeps of the whole GPU are not offered yet";
     else if constexpr (Sweeps == team::cluster && !uses_matrix_units<Precision>)

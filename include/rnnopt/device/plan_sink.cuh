@@ -40,11 +40,11 @@ class plan_sink {
   void pointwise(int lane, line, std::int64_t) { use(lane); }
   void elementwise(int lane, line, std::int64_t) {
     use(lane);
-    if (!elementwise_) fail_unannounced("elementwise", "bool elementwise = true");
+    if (!elementwise_) fail_unannounced("elementwise", elementwise_declaration);
   }
   /// Its products too: not every device, extent and pointer is one for the fused kernel.
   void step(int lane, line l, std::int64_t step) {
-    if (!fused_steps_) fail_unannounced("step", "bool fused_steps = true");
+    if (!fused_steps_) fail_unannounced("step", fused_steps_declaration);
     recurrent_product(lane, l, step);
   }
   void sweep(int lane, line, std::int64_t, std::int64_t steps) {
@@ -54,10 +54,10 @@ class plan_sink {
   void pointwise_gradient(int lane, line, std::int64_t) { use(lane); }
   void elementwise_gradient(int lane, line, std::int64_t) {
     use(lane);
-    if (!elementwise_) fail_unannounced("elementwise_gradient", "bool elementwise = true");
+    if (!elementwise_) fail_unannounced("elementwise_gradient", elementwise_declaration);
   }
   void step_gradient(int lane, line l, std::int64_t step) {
-    if (!fused_steps_) fail_unannounced("step_gradient", "bool fused_steps = true");
+    if (!fused_steps_) fail_unannounced("step_gradient", fused_steps_declaration);
     recurrent_gradient(lane, l, step);
   }
   void sweep_gradient(int lane, line, std::int64_t, std::int64_t steps) {
@@ -114,9 +114,10 @@ class plan_sink {
     events_ = (std::max)(events_, event + 1);
   }
   void check_sweep(char const* operation, std::int64_t steps) const {
-    if (sweeps_ == team::none) fail_unannounced(operation, "team sweeps = team::cluster");
+    if (sweeps_ == team::none) fail_unannounced(operation, sweeps_declaration);
+    if (all_steps_ == 0) return;  // nothing is run
     if (steps < 1 || steps >= std::int64_t(1) << 30)
-      fail(steps == all_steps_ ? errc::extent_too_large : errc::schedule_inconsistent, "rnn",
+      fail(steps < 1 ? errc::schedule_inconsistent : errc::extent_too_large, "rnn",
            "the schedule sweeps over " + std::to_string(steps) + " steps", "a sweep has from 1 to 2^30 - 1 steps");
   }
   static void check_gate(std::int64_t gate, int gates) {

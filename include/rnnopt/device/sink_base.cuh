@@ -12,9 +12,9 @@
 namespace rnnopt::detail {
 
 /// Refuses an operation whose kernels are compiled only for schedules with a constant that says so.
-[[noreturn]] inline void fail_unannounced(char const* operation, char const* constant) {
+[[noreturn]] inline void fail_unannounced(char const* operation, char const* declaration) {
   fail(errc::schedule_inconsistent, "rnn", std::string("the schedule emits ") + operation + " without announcing it",
-       std::string("write static constexpr ") + constant + " into the schedule");
+       std::string("write static constexpr ") + declaration + " into the schedule");
 }
 
 /// What the sinks that enqueue on streams share: lanes and the scratch of each lane's products.

@@ -120,6 +120,7 @@ class step_plan {
         for (bool const fewer : {false, true}) {
           // Fewer stages: a processor has room for three blocks instead of two.
           step_launch<Arguments> l{v, cluster, fewer ? (std::max)(2, 2 * v.stages / 3) : v.stages, 0};
+          if (fewer && l.stages >= (std::min)(std::int64_t(v.stages), (boxes + cluster - 1) / cluster)) continue;
           if (!can_be_resident(l, boxes)) continue;
           l.time = modelled_time(l, double((boxes + cluster - 1) / cluster), double(k));
           result.push_back(l);
@@ -128,23 +129,23 @@ class step_plan {
     return result;
   }
 
-  /// Microseconds, fitted so that the choice comes within two per cent of the best in what rnnopt_step_kernels (bench)
-  /// prints on an H200 for hidden 256 to 2048 and batch 1 to 128; the order counts, not the number. A launch, the cells
-  /// of a thread, the sums of a cluster, the boxes of k that the busiest processor multiplies, and no less than it
-  /// takes to read R.
+  /// About microseconds, fitted to what rnnopt_step_kernels (bench) prints on an H200 for hidden 256 to 2048 and batch
+  /// 1 to 128 in fp16 and fp32; the order counts, not the number. A launch, the cells of a thread, the sums of a
+  /// cluster, the boxes of k that the busiest processor multiplies, and no less than it takes to read R.
   template <class Arguments>
   double modelled_time(step_launch<Arguments> const& l, double boxes, double k) const {
     double const area = l.variant.rows * l.columns();
-    double const blocks = double(l.blocks(e_.batch, e_.hidden)) / processors_;
-    double const resident = std::ceil(blocks);
+    double const blocks_a_processor = double(l.blocks(e_.batch, e_.hidden)) / processors_;
+    double const resident = std::ceil(blocks_a_processor);
     double const box = (std::max)(0.11 + 1.9e-5 * area, resident * (0.077 + 1.4e-4 * area)) * sizeof(storage) / 2;
     double const cells = 0.25 * l.variant.rows * l.variant.units / (l.cluster * (l.variant.threads - 32.0));
     // In fp32 more warps share k, and each has sums of its own.
     double const sums = l.splits() ? 0.87 + (uses_matrix_units<Precision> ? 1.5e-3 : 1.1e-2) * area * resident : 0;
     double const weights = k * double(e_.hidden) * l.variant.blocks * sizeof(storage);
     // A third block of a processor is worth its fewer stages where it spares a second round.
-    double const rounds = (l.stages < l.variant.stages) != (blocks > 2 && blocks <= 3) ? 0.5 : 0;
-    return 1.5 + rounds + cells + sums + (std::max)(boxes * box, weights > 48e6 ? weights / 4.3e6 : 0.0);
+    bool const three = blocks_a_processor > 2 && blocks_a_processor <= 3;
+    double const stage_penalty = (l.stages < l.variant.stages) != three ? 0.5 : 0;
+    return 1.5 + stage_penalty + cells + sums + (std::max)(boxes * box, weights > 48e6 ? weights / 4.3e6 : 0.0);
   }
 
   extents e_;

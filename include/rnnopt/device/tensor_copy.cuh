@@ -38,7 +38,9 @@ struct shared_barrier {
                  : "memory");
 #endif
   }
-  /// Waits until the phase of this parity is over.
+  /// Waits until the phase of this parity is over. What other blocks of the cluster have sent counts here only once it
+  /// is in this block's shared memory, which no cache stands before: the scope of the block is enough to read it. With
+  /// .acquire.cluster, which PTX asks for where memory is meant that blocks share, each wait empties L1 as well.
   __device__ void wait(unsigned parity) {
 #if RNNOPT_DEVICE_90
     asm volatile(

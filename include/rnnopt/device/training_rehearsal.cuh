@@ -27,6 +27,7 @@ double rehearse_training(Network const& network) {
   chain_timer const timer(1);
   std::vector<owned_memory> blocks;
   auto const zeros = [&](std::size_t bytes) {
+    if (bytes == 0) return memory{};
     blocks.push_back(allocate(bytes, where));
     require_success(cudaMemsetAsync(blocks.back().get(), 0, bytes, timer.stream()), where);
     return memory{blocks.back().get(), bytes};
