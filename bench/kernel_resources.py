@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 
-SHAPE = ("units", "cluster", "rows", "slots")
+SHAPE = ("units", "cluster", "rows")
 COLUMNS = ("kernel", "cell", "precision", *SHAPE, "registers", "shared_bytes", "local_bytes", "architecture")
 SWEEP = re.compile(r"void (?:\w+::)*(?P<kernel>\w+)"
                    r"<(?P<cell>.+?), (?P<precision>[\w:]+), (?:\w+::)*team_shape<(?P<shape>[^<>]+)> ?>\(")

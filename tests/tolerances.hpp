@@ -23,9 +23,9 @@ namespace rnnopt_tests {
 /// later steps carry the difference on, until two runs are as far apart as independent roundings. The bound is one
 /// rounding for each step, in the root of the mean square, which is 0.4 units: 2^-12 for fp16, 2^-9 for bf16. Measured
 /// with reversed inputs at hidden 256 and 50 steps, 3 layers: below 2e-4 for outputs of fp16 and 8e-4 for gradients,
-/// with a bound of 1.7e-3. tf32 is held against double, by the host's own distance from it (network_cases.cuh); 2^-10 is
-/// the most that this may be taken to be for a few numbers, since hardware may cut operands off where the host rounds
-/// them to nearest, and then two operands are off by 2^-11 each on average.
+/// with a bound of 1.7e-3. tf32 is held against double, by the host's own distance from it (network_cases.cuh); 2^-10
+/// is the most that this may be taken to be for a few numbers, since hardware may cut operands off where the host
+/// rounds them to nearest, and then two operands are off by 2^-11 each on average.
 template <class Precision>
 double tolerance(std::int64_t steps);
 

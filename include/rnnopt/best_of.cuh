@@ -78,9 +78,9 @@ class rnn<Cell, Precision, schedules::best_of<Schedules...>> {
   /// @brief Plans on the current device.
   /// @param e        as for rnn under any schedule
   /// @param options  how the schedule, too, is chosen: product_choice::heuristic takes the first that fits; the others
-  ///                 take the one whose forward_training and backward, each timed alone, are the fastest. Timing takes
-  ///                 the memory of both while it lasts; two plans may then choose different schedules. A network of no
-  ///                 rows or steps has nothing to time.
+  ///                 take the one that runs forward_training and backward, one after the other, captured in a graph, in
+  ///                 the least time. Timing takes the memory of both passes and of two plans while it lasts; two plans
+  ///                 may then choose different schedules. A network of no rows or steps has nothing to time.
   /// @throws logic_error as rnn under any schedule, and does_not_fit with the reasons of all where none fits;
   ///         cuda_error, cublas_error
   explicit rnn(extents const& e, plan_options const& options = {}) : alternatives_(considered(e)) {

@@ -81,9 +81,8 @@ class rnn {
 
   /// @brief Why the schedule's sweeps, forward or backward, cannot keep the recurrent weights of such a network on the
   /// chip of the current device; empty where they can, and for a schedule without sweeps.
-  /// @param e  as for the constructor, which refuses such extents with this reason: does_not_fit, or not_supported
-  /// where
-  ///           device, precision or team rule out all extents
+  /// @param e  as for the constructor, which refuses such extents with this reason, as does_not_fit, or not_supported
+  ///           where device, precision or team rule out all extents
   /// @throws logic_error for extents that the constructor refuses for other reasons, and where there is no GPU;
   ///         cuda_error
   static std::string misfit(extents const& e) {

@@ -10,11 +10,11 @@ REPOSITORY, USAGE = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
 sys.path.insert(0, str(REPOSITORY / "bench"))
 from kernel_resources import parts_of  # noqa: E402
 
-HEADER = "kernel,cell,precision,units,cluster,rows,slots,registers,shared_bytes,local_bytes,architecture\n"
-GRADIENT = "cluster_sweep_gradient_kernel,lstm,fp16,32,8,16,,128,1024,0,sm_90a\n"
-SPILLING = "cluster_sweep_kernel,lstm,fp16,48,16,4,,127,1024,8,sm_90a\n"
-VANILLA = "cluster_sweep_gradient_kernel,vanilla<activations::tanh>,bf16,96,2,8,3,96,1280,0,sm_100\n"
-OF_NO_SHAPE = "void rnnopt::detail::layered_sweep_kernel<float>(float*),,,,,,,40,1024,12,sm_100\n"
+HEADER = "kernel,cell,precision,units,cluster,rows,registers,shared_bytes,local_bytes,architecture\n"
+GRADIENT = "cluster_sweep_gradient_kernel,lstm,fp16,32,8,16,128,1024,0,sm_90a\n"
+SPILLING = "cluster_sweep_kernel,lstm,fp16,48,16,4,127,1024,8,sm_90a\n"
+VANILLA = "cluster_sweep_gradient_kernel,vanilla<activations::tanh>,bf16,64,16,8,96,1280,0,sm_100\n"
+OF_NO_SHAPE = "void rnnopt::detail::layered_sweep_kernel<float>(float*),,,,,,40,1024,12,sm_100\n"
 
 
 def expect(got, expected):
@@ -24,10 +24,9 @@ def expect(got, expected):
 
 # As cu++filt writes it.
 expect(parts_of("void rnnopt::detail::cluster_sweep_kernel<rnnopt::gru, rnnopt::tf32, "
-                "rnnopt::detail::team_shape<(int)32, (int)8, (int)16, (int)2>>("
+                "rnnopt::detail::team_shape<(int)32, (int)8, (int)16>>("
                 "rnnopt::detail::cluster_sweep_arguments<T1, T2>)"),
-       {"kernel": "cluster_sweep_kernel", "cell": "gru", "precision": "tf32", "units": 32, "cluster": 8, "rows": 16,
-        "slots": 2})
+       {"kernel": "cluster_sweep_kernel", "cell": "gru", "precision": "tf32", "units": 32, "cluster": 8, "rows": 16})
 
 with tempfile.TemporaryDirectory() as folder:
     # A cuobjdump that knows one file.

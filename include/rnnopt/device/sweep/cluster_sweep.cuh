@@ -40,7 +40,7 @@ struct cluster_sweep_layout {
   static constexpr int m_tiles = rows_of_r * group_units / fragment_rows;
   static constexpr int groups = Shape::units / group_units;
   static constexpr int all_pairs = Shape::width * int(sizeof(storage)) / pair_bytes;
-  static constexpr int most_parts = groups > team_warps ? 1 : team_warps / groups;
+  static constexpr int most_parts = team_warps / groups;
   static constexpr int pairs = (all_pairs + most_parts - 1) / most_parts;  ///< of a warp, but the last of a group
   static constexpr int parts = (all_pairs + pairs - 1) / pairs;            ///< of k
   static constexpr int kept_pairs =
@@ -59,7 +59,6 @@ struct cluster_sweep_layout {
   static constexpr int constants_bytes = aligned_bytes(constants * int(sizeof(accumulate)));
   static constexpr int tiles_bytes = groups * parts * spilled_bytes;
   static constexpr int stage_bytes = groups * parts * tiles::kept_bytes;
-  static constexpr bool possible = groups <= team_warps;
 };
 
 template <class Cell, class Precision, class Shape>
@@ -75,7 +74,7 @@ class cluster_sweep : team_block<Shape, cluster_sweep_layout<Cell, Precision, Sh
   static constexpr int rows_of_r = layout::rows_of_r;
   /// Sums that a warp adds to in turn, see resident_tiles.
   static constexpr int turns = layout::m_tiles == 1 ? 4 : layout::m_tiles == 2 ? 2 : 1;
-  static constexpr int prefetched_steps = 4;
+  static constexpr int prefetched_steps = 4;  ///< ahead, some microseconds
   static constexpr bool all_multiply = layout::groups * layout::parts == team_warps;
   using base::buffers_at;
   using base::first_row_;
@@ -97,7 +96,6 @@ class cluster_sweep : team_block<Shape, cluster_sweep_layout<Cell, Precision, Sh
   };
 
  public:
-  static constexpr bool possible = layout::possible;
   static constexpr int shared_bytes = tiles_at + layout::tiles_bytes > buffers_at + layout::stage_bytes
                                           ? tiles_at + layout::tiles_bytes
                                           : buffers_at + layout::stage_bytes;
@@ -137,6 +135,8 @@ class cluster_sweep : team_block<Shape, cluster_sweep_layout<Cell, Precision, Sh
         arrive_for_threads(1, team_threads);
         if (warp_ == team_warps - 1) prefetch_inputs(step + prefetched_steps);
       }
+      // Packets of the next phase may be here already: it cannot end before this arrival, and this warp has left the
+      // last.
       if (announces) expect(parity);
     }
     synchronize_cluster();  // no block ends while another may still send to it
@@ -347,19 +347,19 @@ class cluster_sweep : team_block<Shape, cluster_sweep_layout<Cell, Precision, Sh
     std::uint32_t const at = packet_at_ + unsigned(parity * layout::received),
                         barrier = unsigned(parity * int(sizeof(shared_barrier)));
 #pragma unroll
-    for (int i = 0; i < peers; ++i)
-      if (Shape::cluster % (32 / packets) == 0 || lane_ / packets + i * (32 / packets) < Shape::cluster)
-        send(peer_[i] + at, words, peer_[i] + barrier);
+    for (int i = 0; i < peers; ++i) send(peer_[i] + at, words, peer_[i] + barrier);
   }
 
-  /// Asks for input products to come into L2, which is less than a step away from here; memory may be further.
+  /// Asks for the first line of this block's input products of each row and gate to come into L2, which is less than a
+  /// step away from here; memory may be further. Only a last warp without cells has the time.
   __device__ void prefetch_inputs(int step) const {
     if (step >= a_.steps) return;
-    for (int i = lane_; i < rows_ * gates::input_count; i += 32) {
-      std::int64_t const row = first_row_ + i / gates::input_count + step * a_.step_rows;
-      prefetch_line(a_.cell.input_products + (row * gates::input_count + i % gates::input_count) * t_.hidden +
-                    first_unit());
-    }
+    if constexpr (gates::input_count > 0)
+      for (int i = lane_; i < rows_ * gates::input_count; i += 32) {
+        std::int64_t const row = first_row_ + i / gates::input_count + step * a_.step_rows;
+        prefetch_line(a_.cell.input_products + (row * gates::input_count + i % gates::input_count) * t_.hidden +
+                      first_unit());
+      }
   }
 
   /// Asks for the input products of the next step: they have the time of a whole step to come.
@@ -384,16 +384,17 @@ class cluster_sweep : team_block<Shape, cluster_sweep_layout<Cell, Precision, Sh
     }
   }
 
-  static constexpr int packets = 2 * int(sizeof(storage));            ///< of a warp: its 32 units, 16 bytes each
-  static constexpr int peers = (Shape::cluster * packets + 31) / 32;  ///< that a lane sends its packet to
+  static constexpr int packets = 2 * int(sizeof(storage));     ///< of a warp: its 32 units, 16 bytes each
+  static constexpr int peers = Shape::cluster * packets / 32;  ///< that a lane sends its packet to
 
   arguments const& a_;
-  int unit_;                   ///< of a thread's cell, within the block
-  bool inside_;                ///< it is one
-  bool sends_;                 ///< the row of the packet that it sends is there
-  bool has_cells_;             ///< this warp has some
-  bool multiplies_;            ///< and tiles
-  int rows_left_;              ///< rows from those on that a lane has of the product of the first 8
+  int unit_;         ///< of a thread's cell, within the block
+  bool inside_;      ///< it is one
+  bool sends_;       ///< the row of the packet that it sends is there
+  bool has_cells_;   ///< this warp has some
+  bool multiplies_;  ///< and tiles
+  int rows_left_;    ///< rows of the cluster from this lane's first one on: it has rows 2 * (lane % 4) and the next of
+                     ///< every 8
   std::uint32_t operand_;      ///< address of what this lane reads of the first buffer
   int sums_to_, sums_from_;    ///< where this lane's sums go; where those of its cell are
   std::uint32_t packet_at_;    ///< where its h goes, parity 0

@@ -59,8 +59,6 @@ struct cluster_sweep_gradient_layout {
       aligned_bytes(cell_traits<Cell>::unit_parameters * Shape::units * int(sizeof(accumulate)));
   static constexpr int tiles_bytes = in_registers * spilled_bytes + (groups - in_registers) * pairs * pair_tiles_bytes;
   static constexpr int stage_bytes = in_registers * tiles::kept_bytes;
-  static constexpr bool possible =
-      Shape::unit_tiles <= team_warps && Shape::rows <= 2 * (team_warps / Shape::unit_tiles);
 };
 
 template <class Cell, class Precision, class Shape>
@@ -102,7 +100,6 @@ class cluster_sweep_gradient : team_block<Shape, cluster_sweep_gradient_layout<C
   };
 
  public:
-  static constexpr bool possible = layout::possible;
   static constexpr int shared_bytes = tiles_at + layout::tiles_bytes > buffers_at + layout::stage_bytes
                                           ? tiles_at + layout::tiles_bytes
                                           : buffers_at + layout::stage_bytes;
@@ -115,7 +112,7 @@ class cluster_sweep_gradient : team_block<Shape, cluster_sweep_gradient_layout<C
     place_cells();
     synchronize_cluster();  // barriers and buffers of all blocks are ready
     bool const follows = a_.following != nullptr;
-    if (follows) multiply(1, 0);
+    if (follows) multiply(1, 0);  // operand 1 has the gate gradients of the step after
     std::int64_t row = first_row_ + row_;
     std::int64_t const first = row * t_.hidden + column();
 #pragma unroll
@@ -130,9 +127,11 @@ class cluster_sweep_gradient : team_block<Shape, cluster_sweep_gradient_layout<C
       int const parity = i & 1;
       bool const last = i + 1 == a_.steps, through_r = i > 0 || follows;
       if (has_cells_) run_cell(parity, i, row);
-      synchronize_threads(1, team_threads);
+      __syncthreads();
       if (!last) multiply(parity, parity ^ 1);
       store_gates(parity, i);
+      // Packets of the next phase may be here already: it cannot end before this arrival, and all have left the last
+      // one.
       if (through_r && threadIdx.x == 0) expect(parity);
       row += a_.step_rows;
     }
@@ -360,11 +359,26 @@ class cluster_sweep_gradient : team_block<Shape, cluster_sweep_gradient_layout<C
       unsigned char const* const from = operand(parity) + row * layout::pitch + (recurrent * lines + line) * 16;
       std::int64_t const r = first_row_ + row + step * a_.step_rows, hidden = t_.hidden;
       if (!gates::same_rows)
-        this->store_line(a_.cell.recurrent_gate_gradients + (r * gates::recurrent_count + recurrent) * hidden + unit,
-                         from, unit);
+        store_line(a_.cell.recurrent_gate_gradients + (r * gates::recurrent_count + recurrent) * hidden + unit, from,
+                   unit);
       if (int const input = input_of(recurrent); input >= 0)
-        this->store_line(a_.cell.input_gate_gradients + (r * gates::input_count + input) * hidden + unit, from, unit);
+        store_line(a_.cell.input_gate_gradients + (r * gates::input_count + input) * hidden + unit, from, unit);
     }
+  }
+  /// Writes 16 bytes of a row of units to memory, of which those at and after `unit` may lie beyond the last real one.
+  template <class T>
+  __device__ void store_line(T* to, unsigned char const* from, int unit) const {
+    constexpr int elements = 16 / int(sizeof(T));
+    auto const words = *reinterpret_cast<uint4 const*>(from);
+    if (unit + elements <= t_.hidden && reinterpret_cast<std::uintptr_t>(to) % 16 == 0) {
+      *reinterpret_cast<uint4*>(to) = words;
+      return;
+    }
+    T line[elements];
+    memcpy(line, &words, 16);
+#pragma unroll
+    for (int i = 0; i < elements; ++i)
+      if (unit + i < t_.hidden) to[i] = line[i];
   }
   /// The block of W of the gate that has a block of R, or -1.
   __device__ static int input_of(int recurrent) {
@@ -403,8 +417,7 @@ class cluster_sweep_gradient : team_block<Shape, cluster_sweep_gradient_layout<C
     int const quarter = lane_ / 8;
     accumulate sum[4] = {};
 #pragma unroll
-    for (int i = 0; i < 4; ++i) {
-      if (i >= (Shape::cluster + 3) / 4 || (Shape::cluster < 4 && quarter >= Shape::cluster)) continue;
+    for (int i = 0; i < Shape::cluster / 4; ++i) {
       auto const share = *reinterpret_cast<shares const*>(from + i * 4 * layout::of_block);
 #pragma unroll
       for (int j = 0; j < 4; ++j) sum[j] += share.values[j];
@@ -431,10 +444,11 @@ class cluster_sweep_gradient : team_block<Shape, cluster_sweep_gradient_layout<C
   }
 
   arguments const& a_;
-  int unit_, row_;            ///< of a thread's cell, within block and cluster
-  bool inside_;               ///< it is one
-  bool has_cells_;            ///< this warp has some
-  int rows_left_;             ///< rows from those on that a lane has of the product of the first 8
+  int unit_, row_;  ///< of a thread's cell, within block and cluster
+  bool inside_;     ///< it is one
+  bool has_cells_;  ///< this warp has some
+  int rows_left_;   ///< rows of the cluster from this lane's first one on: it has rows 2 * (lane % 4) and the next of
+                    ///< every 8
   int shares_at_, gates_at_;  ///< parity 0: the shares that a thread adds, where its gate gradients go
   std::uint32_t operand_;     ///< address of what this lane reads of the first operand
   std::uint32_t peer_[m_tiles], packet_at_[m_tiles];  ///< see place_shares

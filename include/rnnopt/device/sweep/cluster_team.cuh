@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "rnnopt/device/tensor_copy.cuh"
-#include "rnnopt/half.hpp"
 
 /// How the blocks of a cluster share the work of a sweep (Diamos et al. 2016, with a cluster in place of the whole
 /// GPU).
@@ -14,9 +13,10 @@
 /// registers. What a block sends to the others goes into one of two buffers of theirs that serve in turn: it writes
 /// those of step t + 2 only after it has received all of step t + 1, and whoever sent that had finished reading step t.
 ///
-/// Every warp of a block multiplies, with its part of R in its registers as far as they hold it; then as many warps as
-/// there are cells for run these. Two halves of the rows, one multiplied while the other travels, were slower: a step
-/// is as long as the way of one row through it, and warps that run cells are late for the other half's product.
+/// The warps of a block share its part of R, in their registers as far as these hold it (all of them where
+/// its tiles come out even, half of them in backward up to hidden 256); then as many warps as there are cells for run
+/// these. Two halves of the rows, one multiplied while the other travels, were slower: a step is as long as the way of
+/// one row through it, and warps that run cells are late for the other half's product.
 ///
 /// Shared memory: mbarriers; buffers that other blocks write (`buffers_at`); what the warps of a block hand each other
 /// (`handed_at`: sums of the product in forward, gate gradients in backward); biases and unit parameters
@@ -39,12 +39,14 @@ inline constexpr int resident_registers = 64;  ///< of a thread that hold R, at 
 template <int Units, int Cluster, int Rows>
 struct team_shape {
   static constexpr int units = Units;      ///< of a block
-  static constexpr int cluster = Cluster;  ///< blocks: 2, 4, 8 or 16
+  static constexpr int cluster = Cluster;  ///< blocks
   static constexpr int rows = Rows;        ///< of the batch, at most
   static constexpr int width = Units * Cluster;
   static constexpr int unit_tiles = Units / fragment_rows;
   static constexpr int room = (Rows + operand_rows - 1) / operand_rows * operand_rows;  ///< rows of an operand
-  static_assert(Units % fragment_rows == 0 && Rows * Units <= team_threads);
+  static_assert(Cluster == 8 || Cluster == 16);
+  static_assert(Units % fragment_rows == 0 &&
+                Rows <= 2 * (team_warps / unit_tiles));  // one cell a thread, two rows a warp
 };
 
 /// Bytes of a row of an operand: those that a warp reads at once are in different banks.
@@ -52,7 +54,7 @@ constexpr int operand_pitch(int bytes) { return bytes + (bytes % 128 == 0 ? 64 :
 /// Bytes of shared memory, rounded up so that what comes after them is aligned.
 constexpr int aligned_bytes(int bytes) { return (bytes + 127) / 128 * 128; }
 
-/// A cluster's part of the batch.
+/// How a batch is cut, the same for all clusters.
 struct cluster_team {
   std::int32_t hidden;
   std::int32_t batch;
@@ -117,22 +119,6 @@ class team_block {
     for (int parity = 0; parity < 2; ++parity) full(parity).init(1);
     publish_barriers();
     for (int parity = 0; parity < 2; ++parity) expect(parity);
-  }
-
-  /// Writes 16 bytes of a row of units to memory, of which those at and after `unit` may lie beyond the last real one.
-  template <class T>
-  __device__ void store_line(T* to, unsigned char const* from, int unit) const {
-    constexpr int elements = 16 / int(sizeof(T));
-    auto const words = *reinterpret_cast<uint4 const*>(from);
-    if (unit + elements <= t_.hidden && reinterpret_cast<std::uintptr_t>(to) % 16 == 0) {
-      *reinterpret_cast<uint4*>(to) = words;
-      return;
-    }
-    T line[elements];
-    memcpy(line, &words, 16);
-#pragma unroll
-    for (int i = 0; i < elements; ++i)
-      if (unit + i < t_.hidden) to[i] = line[i];
   }
 
   cluster_team const& t_;

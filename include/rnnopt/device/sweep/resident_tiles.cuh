@@ -18,7 +18,7 @@ namespace rnnopt::detail {
 template <class T, int MTiles, int Pairs>
 class resident_tiles {
  public:
-  /// Of what a warp has in registers; `load` needs as much of shared memory.
+  /// Of shared memory that load_registers needs for a warp.
   static constexpr int kept_bytes = Pairs * MTiles * 2 * tile_bytes;
 
   resident_tiles() = default;

@@ -42,13 +42,13 @@ inline constexpr int most_shared_bytes = 227 * 1024;  ///< of a block, compute c
 
 /// Whether a block of a shape holds its part of R beside what travels.
 template <class Sweep>
-inline constexpr bool fits_into_a_block = Sweep::possible&& Sweep::shared_bytes <= most_shared_bytes;
+inline constexpr bool fits_into_a_block = Sweep::shared_bytes <= most_shared_bytes;
 
 /// The widest shape, of clusters of 16, that holds R: the most units a block, and of these the most rows.
-template <template <class, class, class> class Sweep, class Cell, class Precision, int Units = 256>
+template <template <class, class, class> class Sweep, class Cell, class Precision, int Units = 96>
 struct widest_shape {
-  static constexpr int threads_for = team_threads / Units / 2 * 2;
-  static constexpr int rows = threads_for < operand_rows ? threads_for : operand_rows;
+  static constexpr int most_rows = 2 * (team_warps / (Units / fragment_rows));
+  static constexpr int rows = most_rows < operand_rows ? most_rows : operand_rows;
   using many = team_shape<Units, 16, rows>;
   using few = team_shape<Units, 16, rows / 2>;
   using type = std::conditional_t<
@@ -109,7 +109,6 @@ template <class Cell, class Precision>
 class cluster_sweep_plan {
   using gates = typename cell_traits<Cell>::gates;
   using storage = typename Precision::storage;
-  using accumulate = typename Precision::accumulate;
   using forward_arguments = cluster_sweep_arguments<Cell, Precision>;
   using backward_arguments = cluster_sweep_gradient_arguments<Cell, Precision>;
   static constexpr int recurrent_gates = gates::recurrent_count;
@@ -126,14 +125,8 @@ class cluster_sweep_plan {
     int device = 0;
     require_success(cudaGetDevice(&device), where);
     require_success(cudaDeviceGetAttribute(&most_shared_, cudaDevAttrMaxSharedMemoryPerBlockOptin, device), where);
-    char const* const pass = !choose(sweep_kernels<Cell, Precision>::forward(), false, forward_)    ? "forward"
-                             : !choose(sweep_kernels<Cell, Precision>::backward(), true, backward_) ? "backward"
-                                                                                                    : nullptr;
-    if (pass != nullptr)
-      misfit_.reason = std::string("no cluster of up to 16 blocks can run the sweep ") + pass + ": R of hidden " +
-                       std::to_string(e.hidden) + " is " +
-                       std::to_string(recurrent_gates * e.hidden * e.hidden * std::int64_t(sizeof(storage))) +
-                       " bytes, in " + std::to_string(recurrent_gates) + " row blocks";
+    plan("forward", sweep_kernels<Cell, Precision>::forward(), forward_);
+    if (misfit_.reason.empty()) plan("backward", sweep_kernels<Cell, Precision>::backward(), backward_);
   }
 
   sweep_misfit const& misfit() const { return misfit_; }
@@ -159,12 +152,15 @@ class cluster_sweep_plan {
     return shape;
   }
 
-  /// The fastest way by the model; false where there is none.
+  /// Chooses the fastest way of a pass by the model.
   template <class Arguments>
-  bool choose(std::vector<sweep_variant<Arguments>> const& variants, bool backward,
-              sweep_launch<Arguments>& chosen) const {
+  void plan(std::string const& pass, std::vector<sweep_variant<Arguments>> const& variants,
+            sweep_launch<Arguments>& chosen) {
+    bool const backward = std::is_same_v<Arguments, backward_arguments>;
     bool found = false;
+    int widest = 0;
     for (auto const& v : variants) {
+      widest = (std::max)(widest, v.units * v.cluster);
       if (e_.hidden > v.units * v.cluster) continue;
       cudaFuncAttributes attributes{};
       auto const* const kernel = reinterpret_cast<void const*>(v.kernel);
@@ -183,7 +179,12 @@ class cluster_sweep_plan {
       chosen = l;
       found = true;
     }
-    return found;
+    if (!found)
+      misfit_.reason = "no cluster of up to 16 blocks can run the sweep " + pass + ": R of hidden " +
+                       std::to_string(e_.hidden) + " is " +
+                       std::to_string(recurrent_gates * e_.hidden * e_.hidden * std::int64_t(sizeof(storage))) +
+                       " bytes, in " + std::to_string(recurrent_gates) +
+                       " row blocks; the widest kernel takes hidden " + std::to_string(widest);
   }
 
   /// The rows of the batch over as many clusters as the GPU holds, or over rounds of them where there are more.
