@@ -6,15 +6,11 @@ import sys
 import tempfile
 
 REPOSITORY, RESULTS = pathlib.Path(sys.argv[1]), sys.argv[2]
-sys.path.insert(0, str(REPOSITORY / "bench"))
+sys.path[:0] = [str(REPOSITORY / "bench"), str(REPOSITORY / "tests")]
+from expectations import expect  # noqa: E402
 from plot import captured, read  # noqa: E402
 from plot_curve import CUDNN, curves_of  # noqa: E402
 from plot_map import fastest_of, text_of  # noqa: E402
-
-
-def expect(got, expected):
-    if got != expected:
-        sys.exit(f"got {got!r}, expected {expected!r}")
 
 
 device, rows = read(RESULTS)

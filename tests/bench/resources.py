@@ -7,7 +7,8 @@ import sys
 import tempfile
 
 REPOSITORY, USAGE = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-sys.path.insert(0, str(REPOSITORY / "bench"))
+sys.path[:0] = [str(REPOSITORY / "bench"), str(REPOSITORY / "tests")]
+from expectations import expect  # noqa: E402
 from kernel_resources import parts_of  # noqa: E402
 
 HEADER = "kernel,cell,precision,units,cluster,rows,registers,shared_bytes,local_bytes,architecture\n"
@@ -15,11 +16,6 @@ GRADIENT = "cluster_sweep_gradient_kernel,lstm,fp16,32,8,16,128,1024,0,sm_90a\n"
 SPILLING = "cluster_sweep_kernel,lstm,fp16,48,16,4,127,1024,8,sm_90a\n"
 VANILLA = "cluster_sweep_gradient_kernel,vanilla<activations::tanh>,bf16,64,16,8,96,1280,0,sm_100\n"
 OF_NO_SHAPE = "void rnnopt::detail::layered_sweep_kernel<float>(float*),,,,,,40,1024,12,sm_100\n"
-
-
-def expect(got, expected):
-    if got != expected:
-        sys.exit(f"got {got!r}, expected {expected!r}")
 
 
 # As cu++filt writes it.

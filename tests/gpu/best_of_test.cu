@@ -143,10 +143,9 @@ TEST(best_of, misfit_only_where_none_fits) {
     ADD_FAILURE() << "planned although " << misfit;
   } catch (rnnopt::logic_error const& error) {
     EXPECT_EQ(error.code(), rnnopt::errc::does_not_fit);
-    EXPECT_EQ(
-        std::string(error.what()),
-        "rnnopt: rnn: no schedule of best_of fits; " + misfit +
-            " (schedules::stepwise and schedules::wavefront need no room on the chip and run in every precision)");
+    EXPECT_EQ(std::string(error.what()),
+              "rnnopt: rnn: no schedule of best_of fits; " + misfit +
+                  " (schedules without sweeps need no room on the chip and run in every precision)");
   }
 }
 

@@ -110,10 +110,9 @@ class network : public testing::Test {
     } catch (rnnopt::logic_error const& error) {
       bool const any = reason.find("compute capability") == std::string::npos;  // some extents would fit
       EXPECT_EQ(error.code(), any ? rnnopt::errc::does_not_fit : rnnopt::errc::not_supported);
-      EXPECT_EQ(std::string(error.what()),
-                "rnnopt: rnn: " + reason +
-                    " (schedules::stepwise and schedules::wavefront need no room on the chip "
-                    "and run in every precision)");
+      EXPECT_EQ(
+          std::string(error.what()),
+          "rnnopt: rnn: " + reason + " (schedules without sweeps need no room on the chip and run in every precision)");
     }
   }
 

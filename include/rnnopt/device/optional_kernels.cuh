@@ -38,7 +38,7 @@ using network_steps = std::conditional_t<Kinds::fused_steps && (Cell::gates::rec
 
 /// What to do where sweeps cannot be run.
 inline constexpr char const* misfit_hint =
-    "schedules::stepwise and schedules::wavefront need no room on the chip and run in every precision";
+    "schedules without sweeps need no room on the chip and run in every precision";
 
 /// Stands for a plan of sweeps where there is nothing to plan, or nothing that could run.
 template <class Precision, team Sweeps>

@@ -43,8 +43,7 @@ struct cluster_sweep_layout {
   static constexpr int most_parts = team_warps / groups;
   static constexpr int pairs = (all_pairs + most_parts - 1) / most_parts;  ///< of a warp, but the last of a group
   static constexpr int parts = (all_pairs + pairs - 1) / pairs;            ///< of k
-  static constexpr int kept_pairs =
-      pairs < resident_registers / (8 * m_tiles) ? pairs : resident_registers / (8 * m_tiles);
+  static constexpr int kept_pairs = pairs_in_registers(pairs, m_tiles);
   using tiles = resident_tiles<storage, m_tiles, kept_pairs>;
   static constexpr int spilled_bytes = (pairs - kept_pairs) * m_tiles * 2 * tile_bytes;  ///< of a warp
   static constexpr int pitch = operand_pitch(Shape::width * int(sizeof(storage)));
@@ -62,9 +61,9 @@ struct cluster_sweep_layout {
 };
 
 template <class Cell, class Precision, class Shape>
-class cluster_sweep : team_block<Shape, cluster_sweep_layout<Cell, Precision, Shape>::received> {
+class cluster_sweep : team_block<Shape, cluster_sweep_layout<Cell, Precision, Shape>> {
   using layout = cluster_sweep_layout<Cell, Precision, Shape>;
-  using base = team_block<Shape, layout::received>;
+  using base = team_block<Shape, layout>;
   using traits = cell_traits<Cell>;
   using gates = typename traits::gates;
   using storage = typename Precision::storage;
@@ -77,6 +76,7 @@ class cluster_sweep : team_block<Shape, cluster_sweep_layout<Cell, Precision, Sh
   static constexpr int prefetched_steps = 4;  ///< ahead, some microseconds
   static constexpr bool all_multiply = layout::groups * layout::parts == team_warps;
   using base::buffers_at;
+  using base::constants;
   using base::first_row_;
   using base::first_unit;
   using base::full;
@@ -86,9 +86,8 @@ class cluster_sweep : team_block<Shape, cluster_sweep_layout<Cell, Precision, Sh
   using base::rows_;
   using base::shared_;
   using base::t_;
+  using base::tiles_at;
   using base::warp_;
-  static constexpr int constants_at = handed_at + layout::handed_bytes;
-  static constexpr int tiles_at = constants_at + layout::constants_bytes;
 
   /// The products of a unit with all its rows of R.
   struct alignas(rows_of_r % 4 == 0 ? 16 : rows_of_r % 2 == 0 ? 8 : 4) products {
@@ -96,9 +95,7 @@ class cluster_sweep : team_block<Shape, cluster_sweep_layout<Cell, Precision, Sh
   };
 
  public:
-  static constexpr int shared_bytes = tiles_at + layout::tiles_bytes > buffers_at + layout::stage_bytes
-                                          ? tiles_at + layout::tiles_bytes
-                                          : buffers_at + layout::stage_bytes;
+  using base::shared_bytes;
 
   __device__ cluster_sweep(arguments const& a, unsigned char* shared) : base(a.team, shared), a_(a) {}
 
@@ -171,9 +168,6 @@ class cluster_sweep : team_block<Shape, cluster_sweep_layout<Cell, Precision, Sh
     }
     __syncthreads();
   }
-
-  /// [gates + unit_parameters, units]
-  __device__ accumulate* constants() const { return reinterpret_cast<accumulate*>(shared_ + constants_at); }
 
   /// This thread's unit among all.
   __device__ int column() const { return rank_ * Shape::units + unit_; }

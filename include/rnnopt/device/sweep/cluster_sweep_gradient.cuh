@@ -37,8 +37,7 @@ struct cluster_sweep_gradient_layout {
   static constexpr int m_tiles = 2;
   static constexpr int pairs =
       (Cell::gates::recurrent_count * Shape::units * int(sizeof(storage)) + pair_bytes - 1) / pair_bytes;
-  static constexpr int kept_pairs =
-      pairs < resident_registers / (8 * m_tiles) ? pairs : resident_registers / (8 * m_tiles);
+  static constexpr int kept_pairs = pairs_in_registers(pairs, m_tiles);
   using tiles = resident_tiles<storage, m_tiles, kept_pairs>;
   using further_tiles = resident_tiles<storage, m_tiles, 0>;
   static constexpr int groups = Shape::width / (m_tiles * fragment_rows);  ///< of 32 units
@@ -62,9 +61,9 @@ struct cluster_sweep_gradient_layout {
 };
 
 template <class Cell, class Precision, class Shape>
-class cluster_sweep_gradient : team_block<Shape, cluster_sweep_gradient_layout<Cell, Precision, Shape>::received> {
+class cluster_sweep_gradient : team_block<Shape, cluster_sweep_gradient_layout<Cell, Precision, Shape>> {
   using layout = cluster_sweep_gradient_layout<Cell, Precision, Shape>;
-  using base = team_block<Shape, layout::received>;
+  using base = team_block<Shape, layout>;
   using traits = cell_traits<Cell>;
   using gates = typename traits::gates;
   using storage = typename Precision::storage;
@@ -74,6 +73,7 @@ class cluster_sweep_gradient : team_block<Shape, cluster_sweep_gradient_layout<C
   static constexpr int m_tiles = layout::m_tiles;
   static constexpr int turns = 2;  ///< sums that a warp adds to in turn, see resident_tiles
   using base::buffers_at;
+  using base::constants;
   using base::first_row_;
   using base::first_unit;
   using base::full;
@@ -83,9 +83,8 @@ class cluster_sweep_gradient : team_block<Shape, cluster_sweep_gradient_layout<C
   using base::rows_;
   using base::shared_;
   using base::t_;
+  using base::tiles_at;
   using base::warp_;
-  static constexpr int constants_at = handed_at + layout::handed_bytes;
-  static constexpr int tiles_at = constants_at + layout::constants_bytes;
 
   /// A packet: shares of the gradients of two units of two rows.
   struct alignas(16) shares {
@@ -100,9 +99,7 @@ class cluster_sweep_gradient : team_block<Shape, cluster_sweep_gradient_layout<C
   };
 
  public:
-  static constexpr int shared_bytes = tiles_at + layout::tiles_bytes > buffers_at + layout::stage_bytes
-                                          ? tiles_at + layout::tiles_bytes
-                                          : buffers_at + layout::stage_bytes;
+  using base::shared_bytes;
 
   __device__ cluster_sweep_gradient(arguments const& a, unsigned char* shared) : base(a.team, shared), a_(a) {}
 
@@ -165,7 +162,6 @@ class cluster_sweep_gradient : team_block<Shape, cluster_sweep_gradient_layout<C
 
   /// Gate gradients of this block's units, rows of the batch `pitch` bytes apart.
   __device__ unsigned char* operand(int parity) const { return shared_ + handed_at + parity * layout::operand; }
-  __device__ accumulate* constants() const { return reinterpret_cast<accumulate*>(shared_ + constants_at); }
 
   __device__ std::int64_t plane() const { return std::int64_t(t_.batch) * t_.hidden; }
   /// This thread's unit among all.

@@ -51,6 +51,11 @@ struct team_shape {
 
 /// Bytes of a row of an operand: those that a warp reads at once are in different banks.
 constexpr int operand_pitch(int bytes) { return bytes + (bytes % 128 == 0 ? 64 : 0); }
+/// Pairs of tiles along k, of so many and m_tiles side by side, that the registers of a warp hold.
+constexpr int pairs_in_registers(int pairs, int m_tiles) {
+  int const most = resident_registers / (8 * m_tiles);
+  return pairs < most ? pairs : most;
+}
 /// Bytes of shared memory, rounded up so that what comes after them is aligned.
 constexpr int aligned_bytes(int bytes) { return (bytes + 127) / 128 * 128; }
 
@@ -92,13 +97,19 @@ __device__ T arrived(T value) {
   return __shfl_sync(~0u, value, int(threadIdx.x % 32));
 }
 
-/// What the kernels of a sweep have in common: their block's place and the buffers that other blocks write, each of
-/// Received bytes.
-template <class Shape, int Received>
+/// What the kernels of a sweep have in common: their block's place, the buffers that other blocks write, and where
+/// things lie in shared memory, of which Layout says how many bytes each takes.
+template <class Shape, class Layout>
 class team_block {
+  using accumulate = typename Layout::accumulate;
+
  protected:
   static constexpr int buffers_at = 128;  ///< after the barriers
-  static constexpr int handed_at = buffers_at + aligned_bytes(2 * Received);
+  static constexpr int handed_at = buffers_at + aligned_bytes(2 * Layout::received);
+  static constexpr int constants_at = handed_at + Layout::handed_bytes;
+  static constexpr int tiles_at = constants_at + Layout::constants_bytes;
+  static constexpr int used_bytes = tiles_at + Layout::tiles_bytes, staged_bytes = buffers_at + Layout::stage_bytes;
+  static constexpr int shared_bytes = used_bytes > staged_bytes ? used_bytes : staged_bytes;  ///< of a block
 
   __device__ team_block(cluster_team const& t, unsigned char* shared)
       : t_(t),
@@ -112,6 +123,8 @@ class team_block {
   /// All that is to come has come into a buffer.
   __device__ shared_barrier& full(int parity) const { return reinterpret_cast<shared_barrier*>(shared_)[parity]; }
   __device__ int first_unit() const { return rank_ * Shape::units; }
+  /// Biases, where there are any, and unit parameters: [.., units].
+  __device__ accumulate* constants() const { return reinterpret_cast<accumulate*>(shared_ + constants_at); }
 
   /// One thread: `expect(parity)` announces what will come into a buffer.
   template <class Expect>
